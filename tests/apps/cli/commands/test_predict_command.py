@@ -161,7 +161,7 @@ def test_masks_go_where_nothing_is(type_in: Type, pairs: Path, masks_run: Path) 
 
 def test_only_masks_go_to_a_folder(type_in: Type, pictures: Path, pictures_run: Path) -> None:
     answer = type_in("predict", pictures_run, pictures, "--out", "m")
-    sentence = "answers are written as csv: --out must end in .csv, got m"
+    sentence = "--out must end in .csv, .json, .jsonl or .parquet, got m"
     assert answer.err == f"error: {sentence}\n"
 
 
@@ -265,11 +265,8 @@ def test_all_missing_columns_and_far_values_are_said(
     ("words", "sentence"),
     [
         (["--keep", "art"], "new.csv has no column 'art'; there are client_id, größe"),
-        (["--out", "p.tsv"], "answers are written as csv: --out must end in .csv, got p.tsv"),
-        (
-            ["--json", "--out", "p.csv"],
-            "answers are written as json: --out must end in .json, got p.csv",
-        ),
+        (["--out", "p.tsv"], "--out must end in .csv, .json, .jsonl or .parquet, got p.tsv"),
+        (["--json", "--out", "p.csv"], "--out must end in .json, got p.csv"),
     ],
 )
 def test_what_cannot_be_kept_or_written_is_refused(

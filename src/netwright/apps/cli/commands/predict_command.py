@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from netwright.apps.cli.answer_forms import as_json_lines, as_parquet, check_place
 from netwright.apps.cli.answers import (
     Answers,
     answer,
@@ -66,7 +67,8 @@ def predict(  # noqa: PLR0913, PLR0917 - one argument an option
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Where predictions are written; for masks, a folder for one PNG per image."
+            help="Where predictions are written: .csv, .parquet, .jsonl or .json, texts .txt; for "
+            "masks, a folder for one PNG per image."
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, one object per row.")] = False,
@@ -84,7 +86,7 @@ def predict(  # noqa: PLR0913, PLR0917 - one argument an option
     """
     from netwright.apps.cli.predicted_texts import beam_settings
     from netwright.core.errors import ConfigError
-    from netwright.core.files.storage import write_text
+    from netwright.core.files.storage import write_bytes, write_text
     from netwright.core.terminal.console import print_data, print_result
     from netwright.recipes.run.answers import check_asked
     from netwright.recipes.run.run import open_run
@@ -97,8 +99,7 @@ def predict(  # noqa: PLR0913, PLR0917 - one argument an option
     if beams is not None and opened.spec.inputs != "pairs":
         raise ConfigError(f"--beams is for pairs of texts, this run takes {opened.spec.inputs}")
     is_mask = opened.spec.target == "mask"
-    if out is not None and not is_mask:
-        _check_free(out, "json" if as_json else _form(opened))
+    form = None if out is None or is_mask else check_place(out, opened, as_json=as_json)
     if is_mask:
         if proba:
             raise ConfigError("--proba is for tables, this run predicts masks")
@@ -109,27 +110,16 @@ def predict(  # noqa: PLR0913, PLR0917 - one argument an option
         rows = _read_row(opened, row) if row is not None else _read_rows(opened, sources or [])
         search = beam_settings(beams, length_penalty)
         answers = _answer_rows(opened, rows, keep, search, proba=proba, threshold=threshold)
-    text = _text(opened, answers, as_json=as_json)
-    if out is None or is_mask:
-        print_data(text)
+    if out is None or form is None:
+        print_data(_text(opened, answers, as_json=as_json))
+        return
+    if form == "parquet":
+        write_bytes(out, as_parquet(answers))
+    elif form == "jsonl":
+        write_text(out, as_json_lines(answers))
     else:
-        write_text(out, text)
-        print_result(f"{count_answers(answers)} answers: {out}")
-
-
-def _form(run: "Run") -> str:
-    """How answers are written: a table, or lines of text."""
-    return "txt" if run.spec.target == "tags" or run.spec.inputs == "pairs" else "csv"
-
-
-def _check_free(out: Path, form: str) -> None:
-    """Refuse a place for the answers that is taken, or named like something else."""
-    from netwright.core.errors import ConfigError
-
-    if out.suffix.lower() != f".{form}":
-        raise ConfigError(f"answers are written as {form}: --out must end in .{form}, got {out}")
-    if out.exists():
-        raise ConfigError(f"{out} already exists, give --out another name")
+        write_text(out, _text(opened, answers, as_json=form == "json"))
+    print_result(f"{count_answers(answers)} answers: {out}")
 
 
 def _text(run: "Run", answers: Answers, *, as_json: bool) -> str:
