@@ -61,6 +61,21 @@ def test_the_boundary_of_a_logistic_model_is_its_line(sharpness: float) -> None:
     assert crossing_x == pytest.approx(0.5, abs=cell)
 
 
+def test_a_threshold_moves_the_boundary_and_what_is_wrong() -> None:
+    """p(yes) = 1 / (1 + exp(-x)) is above 0.9 from x = log 9 on."""
+    model = linear(torch.tensor([[0.0, 1.0], [0.0, 0.0]]), torch.zeros(2))
+    inputs = 2 * cloud(50, 2)
+    targets = (inputs[:, 0] > 0).long()
+    view = measure_decision_regions(
+        model, inputs, targets, ("no", "yes"), ("x", "y"), threshold=0.9
+    )
+    for line in boundary(view.plot()):
+        np.testing.assert_allclose(line[:, 0], np.log(9), atol=0.1)
+    between = (inputs[:, 0] > 0) & (inputs[:, 0] < np.log(9))
+    assert sum(view.point_is_wrong) == int(between.sum()) > 0
+    assert "yes is predicted above probability 0.9" in view.caption
+
+
 def test_every_cell_has_the_class_of_its_side() -> None:
     view = two_regions([2.0, 1.0], -1.0)
     x, y = np.meshgrid(*view.frame.cell_centres)

@@ -51,6 +51,23 @@ def test_an_example_by_hand() -> None:
     assert barest.kind == "barely right"
 
 
+def test_a_threshold_decides_what_is_wrong() -> None:
+    """Above 0.2 the second is predicted: rows 1 and 3 are then wrong and barely right."""
+    chances = torch.tensor([0.1, 0.4, 0.9, 0.3])
+    view = measure_wrong_examples(
+        torch.zeros(4, 2),
+        torch.tensor([0, 0, 1, 1]),
+        torch.stack((1 - chances, chances), dim=1),
+        ("no", "yes"),
+        threshold=0.2,
+    )
+    (mistake,) = view.mistakes
+    assert (mistake.row, mistake.predicted_name, mistake.runner_up_name) == (1, "yes", "no")
+    assert mistake.p_predicted == pytest.approx(0.4)
+    assert [one.row for one in view.barely_right] == [0, 3, 2]
+    assert "yes is predicted above probability 0.2" in view.caption
+
+
 def test_examples_of_a_sample_are_named_by_their_rows_in_the_split() -> None:
     view = measure(rows=torch.arange(0, 60, 10))
     assert [one.row for one in view.mistakes] == [20, 50, 10]
@@ -61,7 +78,7 @@ def test_examples_of_a_sample_are_named_by_their_rows_in_the_split() -> None:
 
 def test_the_caption_says_what_a_row_is() -> None:
     assert measure().caption == (
-        "Wrong: 3 of 6 examples (50.0 %). Confident mistakes: the likeliest class is wrong; the "
+        "Wrong: 3 of 6 examples (50.0 %). Confident mistakes: the predicted class is wrong; the "
         "most confident comes first. Barely right: the smallest lead over the runner-up comes "
         "first. Rows "
         "are counted from 0 within the split."

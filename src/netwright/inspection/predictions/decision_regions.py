@@ -1,7 +1,8 @@
 """Decision regions: what class a model gives to every place of a plane, and how surely.
 
 The boundary is where the likeliest class changes: where the margin, the lead of the likeliest class
-over the next, falls to 0.
+over the next, falls to 0. Where a threshold decides between two classes, it is where the
+probability of the second crosses it.
 
 Shapes: N examples, C classes, G cells along each side of the plane, M examples that are shown.
 Source: Bishop, "Pattern Recognition and Machine Learning" (2006), section 1.5.
@@ -24,8 +25,10 @@ from netwright.inspection.drawing.wording import (
     check_several_classes,
     legend_name,
     percent,
+    short_name,
     shown_of,
 )
+from netwright.inspection.predictions.decided import decide, threshold_words
 from netwright.inspection.predictions.plane import PlaneFrame, Predict, Units, sample_plane
 from netwright.metrics.samples import check_classes
 
@@ -53,14 +56,15 @@ class DecisionRegions(View):
     Args:
         class_names: C of them.
         frame: what the axes are.
-        classes: the likeliest class of each cell, (G, G), row by row from below.
+        classes: the predicted class of each cell, (G, G), row by row from below.
         confidence: its probability, (G, G).
-        margin: its lead over the next class, (G, G).
+        margin: its lead over the next class, or its distance from the threshold, (G, G).
         points: where examples fall on the plane, (M, 2).
         point_classes: their true classes, (M,).
         point_is_wrong: whether the model, given the whole example, gets it wrong, (M,).
         agreement: the share of the points whose cell has the class that the model gives them.
         num_examples: how many there are; not all may be drawn.
+        threshold_note: what decides between two classes, where it is not the larger probability.
     """
 
     title: ClassVar[str] = "Decision regions"
@@ -75,6 +79,7 @@ class DecisionRegions(View):
     point_is_wrong: tuple[bool, ...]
     agreement: float
     num_examples: int
+    threshold_note: str = ""
 
     @property
     def size(self) -> tuple[float, float]:
@@ -87,11 +92,10 @@ class DecisionRegions(View):
         shown = shown_of(len(self.points), self.num_examples)
         warning, note = self._slice_words
         return (
-            f"{warning}Each point has the colour of the most likely class, the stronger the more "
-            f"confident; lines are decision boundaries. Dots are examples ({shown}) in the colour "
-            f"of "
-            "their true class; a ring marks those that the model gets wrong "
-            f"({sum(self.point_is_wrong)}). "
+            f"{warning}Each point has the colour of the predicted class, the stronger the more "
+            f"likely; lines are decision boundaries.{self.threshold_note} Dots are examples "
+            f"({shown}) in the colour of their true class; a ring marks those that the model gets "
+            f"wrong ({sum(self.point_is_wrong)}). "
             f"{self.frame.description}{note}"
         )
 
@@ -164,6 +168,7 @@ def measure_decision_regions(
     class_names: Sequence[str],
     feature_names: Sequence[str],
     decode: Units | None = None,
+    threshold: float | None = None,
 ) -> DecisionRegions:
     """Ask a classifier about every place of a plane through the inputs.
 
@@ -174,27 +179,29 @@ def measure_decision_regions(
         class_names: C names.
         feature_names: of two features; where there are more, they are not used.
         decode: offset (F,) and scale (F,) that give two features their own units.
+        threshold: of two classes, the probability above which the second is predicted.
     """
     check_shape("targets", targets, len(inputs))
     check_classes("targets", targets, len(class_names))
     sample = sample_plane(predict, inputs, feature_names, decode)
     check_names("class_names", class_names, sample.answers.shape[-1])
     check_several_classes(class_names)
-    first, second = sample.answers.topk(2, dim=-1).values.unbind(-1)  # (G, G) each
-    classes = sample.answers.argmax(dim=-1)
-    said, true = sample.predictions.argmax(dim=1), targets.cpu()[sample.rows]
+    classes, lead, _ = decide(sample.answers, threshold)  # (G, G) each
+    confidence = sample.answers.gather(-1, classes[..., None])[..., 0]
+    said, true = decide(sample.predictions, threshold).classes, targets.cpu()[sample.rows]
     on_plane = classes[sample.cells[:, 0], sample.cells[:, 1]]
     return DecisionRegions(
         class_names=tuple(class_names),
         frame=sample.frame,
         classes=_rows(classes),
-        confidence=_rows(first),
-        margin=_rows(first - second),
+        confidence=_rows(confidence),
+        margin=_rows(lead),
         points=_rows(sample.points),
         point_classes=tuple(true.tolist()),
         point_is_wrong=tuple((said != true).tolist()),
         agreement=(on_plane == said).double().mean().item(),
         num_examples=len(inputs),
+        threshold_note=threshold_words(threshold, short_name(class_names[1])),
     )
 
 

@@ -33,6 +33,7 @@ from netwright.inspection.drawing.wording import (
     short_name,
     shown_of,
 )
+from netwright.inspection.predictions.decided import Decided, decide, threshold_words
 from netwright.metrics.probability import smallest_probability
 from netwright.metrics.samples import check_class_samples, check_probabilities
 
@@ -54,10 +55,10 @@ class Example:
         kind: why it is shown.
         row: its place in the split, from 0; not a line of the file that the split is from.
         true_name: its class.
-        predicted_name: the likeliest class.
-        runner_up_name: the next class.
+        predicted_name: the likeliest class, or the one that the threshold decides for.
+        runner_up_name: the likeliest of the others.
         p_true: the probability given to its class.
-        p_predicted: to the likeliest class.
+        p_predicted: to the predicted class.
         p_runner_up: to the next class.
         loss: -log p_true, in nats.
         pixels: of an image; None where the input is none.
@@ -85,6 +86,7 @@ class WrongExamples(View):
         num_wrong: how many mistakes there are.
         num_examples: how many examples there are.
         is_sample: whether they are a sample of the split.
+        threshold_note: what decides between two classes, where it is not the larger probability.
     """
 
     title: ClassVar[str] = "Wrong and nearly wrong"
@@ -94,6 +96,7 @@ class WrongExamples(View):
     num_wrong: int
     num_examples: int
     is_sample: bool = False
+    threshold_note: str = ""
 
     @property
     def size(self) -> tuple[float, float]:
@@ -106,13 +109,14 @@ class WrongExamples(View):
         share = percent(self.num_wrong / self.num_examples)
         sample = ", a sample of the split" if self.is_sample else ""
         mistakes = (
-            " Confident mistakes: the likeliest class is wrong; the most confident comes first."
+            " Confident mistakes: the predicted class is wrong; the most confident comes first."
         )
-        right = " Barely right: the smallest lead over the runner-up comes first."
+        by = "distance from the threshold" if self.threshold_note else "lead over the runner-up"
+        right = f" Barely right: the smallest {by} comes first."
         return (
             f"Wrong: {self.num_wrong:,} of {self.num_examples:,} examples ({share}){sample}."
             f"{mistakes if self.mistakes else ''}{right if self.barely_right else ''}"
-            " Rows are counted from 0 within the split."
+            f"{self.threshold_note} Rows are counted from 0 within the split."
         )
 
     def draw(self, figure: "Figure") -> None:
@@ -163,6 +167,7 @@ def measure_wrong_examples(
     count: int = 12,
     image_shape: tuple[int, ...] | None = None,
     rows: Tensor | None = None,
+    threshold: float | None = None,
 ) -> WrongExamples:
     """Find the surest mistakes and the barest successes.
 
@@ -174,6 +179,7 @@ def measure_wrong_examples(
         count: how many of each kind, at most.
         image_shape: (I, J) or (channels, I, J) of images that come as features.
         rows: the places in the split (N,) where the examples are a sample of it.
+        threshold: of two classes, the probability above which the second is predicted.
     """
     check_positive("count", count)
     check_class_samples("probabilities", probabilities, targets, None)
@@ -184,11 +190,12 @@ def measure_wrong_examples(
         raise DataError(f"inputs must be as many as targets, {len(targets)}, got {len(inputs)}")
     targets, probabilities = targets.cpu(), probabilities.detach().cpu()
     images = as_images(inputs, image_shape)
-    mistakes, barely_right, num_wrong = _choose(targets, probabilities, count)
+    decided = decide(probabilities, threshold)
+    mistakes, barely_right, num_wrong = _choose(targets, decided, count)
 
     def example(kind: Kind, place: int) -> Example:
         pixels = None if images is None else pixels_of(images[place])
-        answer = (int(targets[place]), probabilities[place])
+        answer = (int(targets[place]), int(decided.classes[place]), probabilities[place])
         row = place if rows is None else int(rows[place])
         return _example(kind, row, *answer, class_names, pixels)
 
@@ -198,16 +205,16 @@ def measure_wrong_examples(
         num_wrong=num_wrong,
         num_examples=len(targets),
         is_sample=rows is not None,
+        threshold_note=threshold_words(threshold, short_name(class_names[1])),
     )
 
 
-def _choose(targets: Tensor, probabilities: Tensor, count: int) -> tuple[list[int], list[int], int]:
+def _choose(targets: Tensor, decided: Decided, count: int) -> tuple[list[int], list[int], int]:
     """The places of the surest mistakes and of the barest successes, and the number of mistakes."""
-    first, second = probabilities.double().topk(2).values.unbind(1)  # (N,) each
-    is_wrong = probabilities.argmax(dim=1) != targets
+    is_wrong = decided.classes != targets
     wrong, right = is_wrong.nonzero()[:, 0], (~is_wrong).nonzero()[:, 0]
-    surest = first[wrong].argsort(descending=True, stable=True)[:count]
-    barest = (first - second)[right].argsort(stable=True)[:count]
+    surest = decided.surety[wrong].argsort(descending=True, stable=True)[:count]
+    barest = decided.lead[right].argsort(stable=True)[:count]
     return wrong[surest].tolist(), right[barest].tolist(), len(wrong)
 
 
@@ -215,11 +222,11 @@ def _example(
     kind: Kind,
     row: int,
     true: int,
+    predicted: int,
     chances: Tensor,
     class_names: Sequence[str],
     pixels: Pixels | None,
 ) -> Example:
-    predicted = int(chances.argmax())
     others = chances.clone()
     others[predicted] = -1
     runner_up = int(others.argmax())

@@ -84,6 +84,7 @@ def _measure_regions(subject: Subject, _: NoSettings) -> DecisionRegions:
         spec.class_names,
         spec.feature_names,
         decode=subject.run.preprocessor.units(),
+        threshold=subject.run.task.threshold,
     )
 
 
@@ -94,6 +95,7 @@ def _measure_wrong_examples(subject: Subject, _: NoSettings) -> WrongExamples:
         subject.predictions,
         subject.run.spec.class_names,
         rows=subject.rows,
+        threshold=subject.run.task.threshold,
     )
 
 
