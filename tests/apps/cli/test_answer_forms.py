@@ -9,9 +9,10 @@ import pyarrow.parquet
 import pytest
 
 from netwright.apps.cli.answer_forms import as_json_lines, as_parquet
+from netwright.apps.cli.answers import Answers
 from tests.apps.cli.conftest import Type
 
-ANSWERS = {"id": ["007\x7f", "é"], "kind": ["a", "b"], "p(a)": [0.25, 1.0]}
+ANSWERS: Answers = {"id": ["007\x7f", "é"], "kind": ["a", "b"], "p(a)": [0.25, 1.0]}
 
 
 def test_lines_are_objects_that_read_back() -> None:

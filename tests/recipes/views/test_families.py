@@ -66,6 +66,8 @@ confusion           x      x      .      x   .     x   x      .     .       x   
 calibration         x      x      .      x   .     x   x      .     .       x     .      .    .     .   x      x   x     .      x
 threshold-curves    x      x      .      x   .     x   x      .     .       x     .      .    .     .   x      x   x     .      x
 permutation-importance x   x      x      x   x     .   .      .     .       .     .      .    .     .   .      .   x     .      x
+partial-dependence  x      x      x      x   x     .   .      .     .       .     .      .    .     .   .      .   x     x      x
+lift                x      .      .      x   .     .   .      .     .       x     .      .    .     .   .      .   .     .      x
 decision-regions    x      x      .      x   .     .   .      .     .       .     .      .    .     .   .      .   x     .      x
 fitted-curve        .      .      .      .   .     .   .      .     .       .     .      .    .     .   .      .   .     x      .
 prediction-surface  .      .      x      .   x     .   .      .     .       .     .      .    .     .   .      .   .     .      .

@@ -133,7 +133,7 @@ def measure_permutation_importance(
     check_positive("repeats", repeats)
     check_shape("inputs", inputs, "N", spec.num_features)
     groups = torch.tensor(spec.groups_of_features)
-    names = _column_names(spec)
+    names = column_names(spec)
     most = max(FEWEST_ROWS, PREDICTIONS // (repeats * len(names)))
     rows = torch.linspace(0, len(inputs) - 1, min(most, len(inputs))).round().long()
     inputs, targets = inputs[rows], targets[rows]
@@ -172,7 +172,7 @@ def _loss(predictions: Tensor, targets: Tensor) -> Tensor:
     return ((exact - targets.double()) ** 2 / variance).mean()
 
 
-def _column_names(spec: DataSpec) -> Sequence[str]:
+def column_names(spec: DataSpec) -> Sequence[str]:
     """What columns are called: by their feature, or by what its features have before the "="."""
     plain = tuple(f"feature {place + 1}" for place in range(spec.num_features))
     features = spec.feature_names or plain

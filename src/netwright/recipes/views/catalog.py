@@ -56,6 +56,8 @@ VIEWS: Catalog[ViewEntry] = Catalog(
         "gradient-flow": f"{_HERE}.training.gradient_flow:GRADIENT_FLOW",
         "weight-spectra": f"{_HERE}.inside.weight_spectra:WEIGHT_SPECTRA",
         "linear-regions": f"{_HERE}.inside.linear_regions:LINEAR_REGIONS",
+        "partial-dependence": f"{_HERE}.attribution.partial_dependence:PARTIAL_DEPENDENCE",
+        "lift": f"{_HERE}.predictions.classes:LIFT",
         "saliency": f"{_HERE}.attribution.saliency:SALIENCY",
         "occlusion": f"{_HERE}.attribution.occlusion:OCCLUSION",
         "embedding-map": f"{_HERE}.inside.embedding_map:EMBEDDING_MAP",

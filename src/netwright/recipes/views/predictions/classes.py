@@ -13,6 +13,7 @@ from netwright.inspection.predictions.decision_regions import (
     measure_decision_regions,
 )
 from netwright.inspection.predictions.label_errors import LabelErrors, measure_label_errors
+from netwright.inspection.predictions.lift import Lift, measure_lift
 from netwright.inspection.predictions.threshold_curves import (
     ThresholdCurves,
     has_both_sides,
@@ -66,6 +67,18 @@ def _measure_thresholds(subject: Subject, _: NoSettings) -> ThresholdCurves:
     return measure_threshold_curves(
         subject.targets, subject.predictions, names, weights, threshold=threshold
     )
+
+
+def _refuse_lift(subject: Subject) -> str:
+    spec = subject.run.spec
+    if spec.target == "class" and spec.num_outputs != 2:
+        return f"lift is for two classes, this run has {spec.num_outputs}"
+    return only_of("lift is", "class")(subject) or _refuse_thresholds(subject)
+
+
+def _measure_lift(subject: Subject, _: NoSettings) -> Lift:
+    name = subject.run.spec.output_names[1]
+    return measure_lift(subject.targets, subject.predictions, name, subject.split.weights)
 
 
 def _refuse_regions(subject: Subject) -> str:
@@ -136,6 +149,21 @@ THRESHOLD_CURVES = ViewEntry(
     refusal=_refuse_thresholds,
     section="predictions",
     code=(measure_threshold_curves,),
+)
+LIFT = ViewEntry(
+    card=Card(
+        sentence="How many more positives the most probable rows hold than as many by chance.",
+        formula=r"\mathrm{lift}(q) = \frac{\mathrm{gain}(q)}{q}, \quad"
+        r" \mathrm{gain}(q) = \frac{\text{positives among the first } qN}{\text{positives}}",
+        symbols={
+            "q": "share of the rows, ordered by probability, the highest first",
+            "N": "number of rows",
+        },
+        source="Provost and Fawcett, Data Science for Business (2013), chapter 8",
+    ),
+    measure=_measure_lift,
+    refusal=_refuse_lift,
+    code=(measure_lift,),
 )
 DECISION_REGIONS = ViewEntry(
     card=report_card(
