@@ -18,11 +18,16 @@ if TYPE_CHECKING:
     from netwright.layers.attention.attention_scores import DotScore as DotScore
     from netwright.layers.attention.attention_scores import ScaledDotScore as ScaledDotScore
     from netwright.layers.attention.attention_scores import Score as Score
+    from netwright.layers.attention.bigbird_attention import BigBirdBlocks as BigBirdBlocks
+    from netwright.layers.attention.bigbird_attention import bigbird_attention as bigbird_attention
     from netwright.layers.attention.cross_attention import CrossAttention as CrossAttention
     from netwright.layers.attention.decoder_block import DecoderBlock as DecoderBlock
     from netwright.layers.attention.feedforward import FeedForward as FeedForward
     from netwright.layers.attention.feedforward import GatedFeedForward as GatedFeedForward
     from netwright.layers.attention.gaussian_window import gaussian_window as gaussian_window
+    from netwright.layers.attention.hierarchical_attention import (
+        hierarchical_attention as hierarchical_attention,
+    )
     from netwright.layers.attention.hopfield import Hopfield as Hopfield
     from netwright.layers.attention.hopfield import hopfield_energy as hopfield_energy
     from netwright.layers.attention.hopfield import hopfield_retrieval as hopfield_retrieval
@@ -51,6 +56,9 @@ if TYPE_CHECKING:
         RelativePositionBias as RelativePositionBias,
     )
     from netwright.layers.attention.relative_positions import alibi_bias as alibi_bias
+    from netwright.layers.attention.streaming_attention import (
+        streaming_attention as streaming_attention,
+    )
     from netwright.layers.attention.transformer_block import TransformerBlock as TransformerBlock
     from netwright.layers.attention.window_attention import WindowAttention as WindowAttention
     from netwright.layers.attention.window_attention import window_attention as window_attention
@@ -113,10 +121,12 @@ _HOMES = homes_in(
             "ScaledDotScore",
             "Score",
         ],
+        "attention.bigbird_attention": ["BigBirdBlocks", "bigbird_attention"],
         "attention.cross_attention": ["CrossAttention"],
         "attention.decoder_block": ["DecoderBlock"],
         "attention.feedforward": ["FeedForward", "GatedFeedForward"],
         "attention.gaussian_window": ["gaussian_window"],
+        "attention.hierarchical_attention": ["hierarchical_attention"],
         "attention.hopfield": ["Hopfield", "hopfield_energy", "hopfield_retrieval"],
         "attention.kernels": ["KERNELS", "Kernel", "kernel_pooling"],
         "attention.key_value_cache": ["KeyValueCache"],
@@ -130,6 +140,7 @@ _HOMES = homes_in(
             "sinusoidal_encoding",
         ],
         "attention.relative_positions": ["AlibiBias", "RelativePositionBias", "alibi_bias"],
+        "attention.streaming_attention": ["streaming_attention"],
         "attention.transformer_block": ["TransformerBlock"],
         "attention.window_attention": ["WindowAttention", "window_attention"],
         "convolution.centre_surround": ["centre_surround"],

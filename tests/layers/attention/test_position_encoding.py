@@ -106,3 +106,18 @@ def test_an_odd_number_of_features_is_refused() -> None:
     sentence = "rotary positions rotate pairs of features: wanted an even number, got 5"
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         sinusoidal_encoding(3, 5)
+
+
+@pytest.mark.covers("context-length-limits")
+def test_positions_up_to_100_000_can_be_told_apart() -> None:
+    drawn = torch.randperm(100_000, generator=torch.Generator().manual_seed(0))[:5000]
+    code = sinusoidal_encoding(100_000, 64)[drawn]
+    squares = code.square().sum(dim=1)
+    gaps = squares[:, None] + squares - 2 * code @ code.T
+    gaps.fill_diagonal_(torch.inf)
+    row, other = divmod(int(gaps.argmin()), 5000)
+    assert float((code[row] - code[other]).norm()) > 1e-3
+    # The base bounds no positions, only how slowly the slowest pair turns: with two features alone
+    # places that are a turn apart are the same.
+    turns = sinusoidal_encoding(711, 2)
+    assert float((turns[0] - turns[710]).norm()) < 1e-3  # 710 = 113 turns and a 10,000th

@@ -35,6 +35,23 @@ def test_outputs_move_along_with_the_inputs_and_their_mean_stays() -> None:
     assert PERMUTATION.check(apart=False).holds
 
 
+@pytest.mark.covers("attention-complexity")
+def test_operations_are_those_of_the_formulas_cross_where_n_is_d_and_grow_fourfold() -> None:
+    for positions in (8, 16, 32):
+        attention, recurrent = (
+            operations(layer, positions, 16) for layer in (self_attention, recurrence)
+        )
+        assert attention == 4 * positions**2 * 16
+        assert recurrent == 4 * positions * 16**2
+        assert (attention < recurrent, attention == recurrent) == (positions < 16, positions == 16)
+        assert operations(self_attention, 2 * positions, 16) == 4 * attention
+        assert operations(recurrence, 2 * positions, 16) == 2 * recurrent
+    # Time follows operations only on machines that do nothing else: benchmarks/long_attention.py.
+    assert path_length(self_attention, 12) == path_length(self_attention, 4)
+    step = path_length(recurrence, 1) - path_length(recurrence, 0)
+    assert path_length(recurrence, 12) - path_length(recurrence, 4) == 8 * step
+
+
 def test_operations_by_hand() -> None:
     assert operations(self_attention, 8, 16) == 2 * 2 * 8 * 8 * 16  # scores, then values
     assert operations(recurrence, 8, 16) == 2 * 2 * 8 * 16 * 16  # inputs, then states

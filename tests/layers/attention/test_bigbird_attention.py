@@ -1,0 +1,78 @@
+"""BigBird: the plain formula with its mask, pairs by the formula, two steps between any two."""
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from netwright.core.errors import ConfigError
+from netwright.layers.attention.attention import attend
+from netwright.layers.attention.attention_scores import scaled_dot_scores
+from netwright.layers.attention.bigbird_attention import (
+    NONE,
+    BigBirdBlocks,
+    bigbird_attention,
+    bigbird_mask,
+    bigbird_pairs,
+    bigbird_table,
+)
+from tests.repetition import for_each
+
+
+def draw(length: int) -> tuple[Tensor, Tensor, Tensor]:
+    numbers = torch.Generator().manual_seed(0)
+    drawn = torch.randn(3, 2, 2, length, 4, generator=numbers, dtype=torch.float64)
+    return drawn[0], drawn[1], drawn[2]
+
+
+@for_each(("first", "drawn"), [(0, 0), (1, 0), (1, 2), (2, 1), (0, 3), (9, 1)])
+@for_each(("length", "size"), [(24, 3), (23, 3), (7, 1), (5, 8)])
+def test_blocks_read_what_the_plain_formula_reads_with_its_mask(
+    length: int, size: int, first: int, drawn: int
+) -> None:
+    blocks = BigBirdBlocks(size, first, drawn, seed=3)
+    queries, keys, values = (part.requires_grad_() for part in draw(length))
+    plain = attend(scaled_dot_scores(queries, keys), values, bigbird_mask(length, blocks))
+    found = bigbird_attention(queries, keys, values, blocks)
+    torch.testing.assert_close(found, plain, rtol=1e-10, atol=1e-10)
+    slopes = [
+        torch.autograd.grad(out.square().sum(), (queries, keys, values)) for out in (found, plain)
+    ]
+    for one, other in zip(*slopes, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.covers("bigbird")
+def test_the_density_is_that_of_the_formula_and_a_global_block_makes_two_steps_enough() -> None:
+    for count, size, first, drawn in ((8, 2, 1, 1), (16, 4, 2, 3), (40, 1, 0, 2), (3, 2, 1, 2)):
+        blocks = BigBirdBlocks(size, first, drawn)
+        mask = bigbird_mask(count * size, blocks)
+        assert int(mask.sum()) == bigbird_pairs(count, blocks)
+        within_two = (mask.float() @ mask.float()) > 0
+        assert bool(within_two.all()) == (first > 0), (count, first)
+    assert bigbird_pairs(64, BigBirdBlocks(16, 1, 3)) / (64 * 16) ** 2 == (64 + 63 * 7 - 2) / 64**2
+
+
+def test_what_is_drawn_follows_from_the_seed_and_is_none_of_the_others() -> None:
+    one, same = (bigbird_table(12, BigBirdBlocks(2, 1, 2, seed=5)) for _ in range(2))
+    other = bigbird_table(12, BigBirdBlocks(2, 1, 2, seed=6))
+    assert torch.equal(one, same)
+    assert not torch.equal(one, other)
+    for block, row in enumerate(one.tolist()):
+        read = [place for place in row if place != NONE]
+        assert len(set(read)) == len(read)
+        assert {0, block, min(block + 1, 11)} <= set(read)
+
+
+def test_enough_drawn_blocks_are_full_attention() -> None:
+    queries, keys, values = draw(12)
+    dense = functional.scaled_dot_product_attention(queries, keys, values)
+    found = bigbird_attention(queries, keys, values, BigBirdBlocks(2, 1, 9))
+    torch.testing.assert_close(found, dense)
+
+
+def test_blocks_that_cannot_be_are_refused() -> None:
+    with pytest.raises(ConfigError, match=r"^size must be at least 1, got 0$"):
+        bigbird_table(4, BigBirdBlocks(0))
+    with pytest.raises(ConfigError, match=r"^random_blocks must be at least 0, got -1$"):
+        bigbird_table(4, BigBirdBlocks(2, 1, -1))
