@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 import netwright as nw
-from netwright.data.words.phrases import THRESHOLD, find_phrases, join_phrases
+from netwright.data.words.phrases import (
+    THRESHOLD,
+    Counts,
+    _sum_of,
+    find_phrases,
+    join_phrases,
+)
 from netwright.data.words.word_corpus import WordsConfig, load_words
 
 LEAST = 2
@@ -42,6 +48,21 @@ def test_pairs_are_scored_as_in_the_paper_whatever_the_parts(size: int) -> None:
     found = find_phrases(in_parts(words, size), counts, LEAST)
     assert found.tolist() == expected
     assert 0 < len(found) < 10
+
+
+def test_counting_takes_time_in_proportion_to_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a text in which each pair is new, a pair is sorted again but a few times."""
+    sorted_again = 0
+
+    def watched(some: Counts, others: Counts) -> Counts:
+        nonlocal sorted_again
+        sorted_again += len(some[0]) + len(others[0])
+        return _sum_of(some, others)
+
+    monkeypatch.setattr("netwright.data.words.phrases._sum_of", watched)
+    words = np.random.default_rng(0).integers(1, 30_000, 100_000).astype(np.int32)
+    find_phrases(in_parts(words, 100), np.bincount(words), 1)  # 1,000 parts
+    assert 0 < sorted_again < 15 * len(words)  # adding each part to all before: 500
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 14])
@@ -106,3 +127,4 @@ def test_phrases_are_told_from_words_of_the_same_name(
     data = load_words(WordsConfig(path=str(tmp_path / "a.txt"), lines=True, phrases=1))
     tokens = data.preprocessor.tokenizer.tokens  # type: ignore[attr-defined]
     assert {"new_york", "new_york_", "new_york__"} <= set(tokens)
+    assert data.notes[-1] == "1 phrase: new_york__"  # words with an underscore are none

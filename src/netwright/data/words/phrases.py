@@ -12,6 +12,7 @@ Compositionality" (2013), equation 6, scaled as in its code.
 """
 
 from collections.abc import Iterable, Iterator
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ THRESHOLD = 100.0  # as in word2phrase.c
 END = 0  # the number of what ends a text
 Words = NDArray[np.int32]
 Keys = NDArray[np.int64]
+Counts = tuple[Keys, NDArray[np.int64]]  # pairs, sorted, and how often each comes
+NONE: Counts = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
 
 
 def find_phrases(parts: Iterable[Words], counts: NDArray[np.integer[Any]], least: int) -> Keys:
@@ -34,17 +37,28 @@ def find_phrases(parts: Iterable[Words], counts: NDArray[np.integer[Any]], least
     size = len(counts)
     is_common = counts >= least
     is_common[END] = False
-    keys, times = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    total = float(counts[1:].sum())
+    # A pair comes at most as often as its rarer word: one with a word of more than this has no
+    # score above the threshold.
+    is_common &= counts < total / THRESHOLD
+    counted: list[Counts] = []
     for part in _overlapping(parts):
         first, second = part[:-1].astype(np.int64), part[1:]
-        counted = is_common[first] & is_common[second]
-        found, often = np.unique(first[counted] * size + second[counted], return_counts=True)
-        both = np.concatenate((keys, found))
-        keys, places = np.unique(both, return_inverse=True)
-        times = np.bincount(places, np.concatenate((times, often)), len(keys)).astype(np.int64)
-    total = int(counts[1:].sum())
+        both = is_common[first] & is_common[second]
+        counted.append(np.unique(first[both] * size + second[both], return_counts=True))
+        # As in a binary counter: each pair is added to others a few times, however long the text.
+        while len(counted) > 1 and len(counted[-1][0]) > len(counted[-2][0]) // 2:
+            counted.append(_sum_of(counted.pop(), counted.pop()))
+    keys, times = reduce(_sum_of, reversed(counted), NONE)
     chance = counts[keys // size].astype(np.float64) * counts[keys % size]
-    return keys[(times - least) * float(total) > THRESHOLD * chance]
+    return keys[(times - least) * total > THRESHOLD * chance]
+
+
+def _sum_of(some: Counts, others: Counts) -> Counts:
+    """The pairs of both, sorted, and how often they come in both together."""
+    keys, places = np.unique(np.concatenate((some[0], others[0])), return_inverse=True)
+    times = np.bincount(places, np.concatenate((some[1], others[1])), len(keys))
+    return keys, times.astype(np.int64)
 
 
 def join_phrases(parts: Iterable[Words], phrases: Keys, size: int) -> Iterator[Words]:

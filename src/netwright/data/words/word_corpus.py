@@ -77,6 +77,7 @@ def load_words(config: WordsConfig) -> Data:
         with ExitStack() as files:
             seen = files.enter_context(tempfile.TemporaryFile(dir=folder))
             counts, total = _number_words(_pieces(config), config, seen)
+            plain = len(counts)
             for _ in range(config.phrases):
                 joined = files.enter_context(tempfile.TemporaryFile(dir=folder))
                 counts = _join_words(seen, counts, config.min_count, joined)
@@ -103,7 +104,7 @@ def load_words(config: WordsConfig) -> Data:
         notes=(
             f"{total:,} words, {kept:,} different ones are kept",
             f"{rare:,} words are left out as too rare",
-            *_note_of_phrases(counts, tokens, config.phrases),
+            *_note_of_phrases(list(counts)[plain:], counts, tokens, config.phrases),
         ),
     )
 
@@ -171,10 +172,13 @@ def _chunks(seen: IO[bytes]) -> Iterator[Words]:
         yield np.frombuffer(chunk, dtype=np.int32)
 
 
-def _note_of_phrases(counts: Counter[str], tokens: tuple[str, ...], passes: int) -> Iterator[str]:
-    """How many phrases are words, and the most common ones."""
+def _note_of_phrases(
+    joined: list[str], counts: Counter[str], tokens: tuple[str, ...], passes: int
+) -> Iterator[str]:
+    """How many of the phrases that were joined are tokens, and the most common ones."""
     if passes:
-        phrases = [token for token in tokens[len(SPECIALS) :] if JOINT in token]
+        kept = set(tokens[len(SPECIALS) :])
+        phrases = [phrase for phrase in joined if phrase in kept]
         shown = ", ".join(sorted(phrases, key=counts.__getitem__, reverse=True)[:SHOWN])
         yield f"{len(phrases):,} phrase{'s' * (len(phrases) != 1)}: {shown or 'none'}"
 
