@@ -32,6 +32,19 @@ def test_likeness_is_spearmans_correlation_of_the_pairs_that_are_known(tmp_path:
     assert (found.used, found.total) == (15, 16)
 
 
+def test_simlex_is_read_as_it_is_published(tmp_path: Path) -> None:
+    """A head, and ten columns: the score is the fourth, other numbers follow it."""
+    head = "word1\tword2\tPOS\tSimLex999\tconc(w1)\tconc(w2)\tconcQ\tAssoc(USF)\tSimAssoc333\tSD"
+    rows = [f"king\t{other}\tN\t{score}\t{9 - score}\t2\t1\t7\t1\t0.4" for other, score in
+            (("queen", 8.5), ("man", 4.25), ("apple", 0.5))]  # fmt: skip
+    (found,) = scores_of(tmp_path, "\n".join([head, *rows, ""]))
+    (short,) = scores_of(tmp_path, "king\tqueen\t8.5\nking\tman\t4.25\nking\tapple\t0.5\n")
+    assert found == short
+    assert found.total == 3
+    with pytest.raises(DataError, match="not word, word and score"):
+        scores_of(tmp_path, "\n".join([head, *rows, "king\tapple\tN\tmuch"]))
+
+
 def test_analogies_are_counted_in_all_and_by_section(tmp_path: Path) -> None:
     total, royal, wrong = scores_of(
         tmp_path,

@@ -73,18 +73,25 @@ def score_file(vectors: WordVectors, name: str, path: Path) -> list[WordScore]:
 
 
 def _likeness(vectors: WordVectors, name: str, path: Path, lines: Sequence[str]) -> WordScore:
-    """Spearman's correlation of cosines with the scores of the pairs."""
+    """Spearman's correlation of cosines with the scores of the pairs.
+
+    The score is the first number behind the two words; SimLex-999 has more columns, and a head.
+    """
     rows, scores = [], []
-    for line in lines:
-        *pair, judged = [part.strip() for part in line.split("\t")[:3]]
-        if len(pair) != 2 or not _is_number(judged):
+    head, *rest = ([part.strip() for part in line.split("\t")] for line in lines)
+    table = rest if rest and not _numbers(head) else [head, *rest]
+    column = next(iter(_numbers(table[0])), 2)
+    for cells in table:
+        pair, judged = cells[:2], cells[column] if column < len(cells) else ""
+        if not _is_number(judged):
+            line = "\t".join(cells)
             raise DataError(f"{path.name}: {line!r} is not word, word and score with tabs between")
         places = [vectors.place(word) for word in pair]
         if None not in places:
             rows.append(places)
             scores.append(float(judged))
     if len(rows) < 2:
-        return WordScore(test=name, score=None, used=len(rows), total=len(lines))
+        return WordScore(test=name, score=None, used=len(rows), total=len(table))
     from scipy.stats import rankdata  # noqa: PLC0415 - it costs half a second
 
     first, second = np.array(rows, dtype=np.int64).T
@@ -93,7 +100,12 @@ def _likeness(vectors: WordVectors, name: str, path: Path, lines: Sequence[str])
     ranks -= ranks.mean(axis=1, keepdims=True)
     spread = float(np.sqrt((ranks**2).sum(axis=1).prod()))
     score = float((ranks[0] * ranks[1]).sum()) / spread if spread else None
-    return WordScore(test=name, score=score, used=len(rows), total=len(lines))
+    return WordScore(test=name, score=score, used=len(rows), total=len(table))
+
+
+def _numbers(cells: Sequence[str]) -> list[int]:
+    """The columns behind the two words that hold a number."""
+    return [place for place, cell in enumerate(cells) if place > 1 and _is_number(cell)]
 
 
 def _is_number(text: str) -> bool:

@@ -42,3 +42,8 @@ def test_vectors_are_evaluated_on_a_file_of_pairs_or_analogies(
     assert pairs["test"] == "pairs.tsv"
     assert 0 < pairs["score"] < 1
     assert analogies == {"test": "royal.txt", "score": 1.0, "used": 1, "total": 2}
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "royal.txt").write_text("man king woman apple\n")
+    both = (str(tmp_path / "royal.txt"), str(tmp_path / "mine" / "royal.txt"))
+    found = json.loads(type_in(*asked, *both, "--json").out)
+    assert [(one["test"], one["score"]) for one in found] == [(both[0], 1.0), (both[1], 0.0)]
