@@ -12,7 +12,15 @@ class FirstVectorsConfig(Config):
     """Settings of a model whose tokens have vectors."""
 
     embeddings: Annotated[
-        str, Doc("file of word vectors (word2vec, GloVe) that the embedding starts from")
+        str,
+        Doc(
+            "file of word vectors (word2vec, GloVe) that the embedding starts from; of pairs, that "
+            "of the sources, and of the targets where both share a vocabulary"
+        ),
+    ] = ""
+    embeddings_sha256: Annotated[
+        str,
+        Doc("sha256 of that file; a run keeps it, and a file with another one is refused"),
     ] = ""
 
     def __post_init__(self) -> None:

@@ -69,7 +69,11 @@ class Model(nn.Module, ABC):
         return False
 
     def word_table(self) -> Tensor | None:
-        """The vectors of the tokens (V, D), one a row; None where a model has no such table."""
+        """The vectors of the tokens read (V, D), one a row; None where there is no such table."""
+        return None
+
+    def told_table(self) -> Tensor | None:
+        """The vectors of the tokens that a decoder is told, where they are not those it reads."""
         return None
 
     def own_views(self, examples: Examples) -> Mapping[str, View]:

@@ -216,8 +216,8 @@ def test_one_vocabulary_is_one_matrix_and_two_are_two() -> None:
     }
     assert list(embeddings.values()) == [
         ["target_embedding.weight"],
-        ["target_embedding.weight", "source_embedding.weight"],
-        ["target_embedding.weight", "source_embedding.weight", "head.weight"],
+        ["source_embedding.weight", "target_embedding.weight"],
+        ["source_embedding.weight", "target_embedding.weight", "head.weight"],
     ]
 
 

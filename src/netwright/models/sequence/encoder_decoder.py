@@ -37,6 +37,7 @@ from netwright.layers.attention.masks import length_mask
 from netwright.layers.recurrence.recurrent import RecurrentStack
 from netwright.layers.recurrence.recurrent_cells import ELMAN, GRU, LSTM, Cell, States
 from netwright.layers.recurrence.recurrent_initializers import start_remembering
+from netwright.models.first_vectors import FirstVectorsConfig
 from netwright.models.model import Functions, Model
 
 Attention = Literal["none", "bahdanau", "luong-dot", "luong-general"]
@@ -44,7 +45,7 @@ _CELLS: Mapping[str, Cell] = {"gru": GRU, "lstm": LSTM, "elman": ELMAN}
 
 
 @dataclass(frozen=True, kw_only=True)
-class EncoderDecoderConfig(Config):
+class EncoderDecoderConfig(FirstVectorsConfig):
     """Settings of the encoder-decoder."""
 
     cell: Annotated[Literal["gru", "lstm", "elman"], Doc("kind of recurrent cell")] = "gru"
@@ -136,6 +137,14 @@ class EncoderDecoder(Model, SourceDecoder):
     def build(cls, config: EncoderDecoderConfig, spec: DataSpec) -> Self:
         """A model of both vocabularies."""
         return cls(config, spec)
+
+    def word_table(self) -> Tensor:
+        """The vectors of the source tokens (V, D)."""
+        return self.source_embedding.weight
+
+    def told_table(self) -> Tensor:
+        """The vectors of the target tokens (V, D)."""
+        return self.target_embedding.weight
 
     def forward(self, inputs: Tensor) -> Tensor:
         """(B, S + T) -> logits (B, T, V), each told what came before it, or half of it."""

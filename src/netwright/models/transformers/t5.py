@@ -41,6 +41,7 @@ from netwright.layers.attention.relative_positions import (
 from netwright.layers.attention.self_attention import check_heads
 from netwright.layers.attention.transformer_block import TransformerBlock
 from netwright.layers.padded_linear import padded_linear
+from netwright.models.first_vectors import FirstVectorsConfig
 from netwright.models.model import Functions
 from netwright.models.published_sizes import T5S, T5Size
 from netwright.models.transformers.two_stacks import StacksParts, TwoStacks
@@ -50,7 +51,7 @@ EXPANSION = 4  # of the width, in the feed-forward networks
 
 
 @dataclass(frozen=True, kw_only=True)
-class T5Config(Config):
+class T5Config(FirstVectorsConfig):
     """Settings of a T5."""
 
     layers: Annotated[Size, Doc("blocks of the encoder, and of the decoder")] = 3

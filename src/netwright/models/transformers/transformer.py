@@ -29,6 +29,7 @@ from netwright.layers.attention.position_encoding import SinusoidalPositions
 from netwright.layers.attention.self_attention import check_heads
 from netwright.layers.attention.transformer_block import TransformerBlock
 from netwright.layers.padded_linear import padded_linear
+from netwright.models.first_vectors import FirstVectorsConfig
 from netwright.models.published_sizes import TRANSFORMERS, TransformerSize
 from netwright.models.transformers.two_stacks import StacksParts, TwoStacks
 from netwright.models.variant import find_variant, make_variant
@@ -37,7 +38,7 @@ EXPANSION = 4  # of the width, in the feed-forward networks
 
 
 @dataclass(frozen=True, kw_only=True)
-class TransformerConfig(Config):
+class TransformerConfig(FirstVectorsConfig):
     """Settings of the transformer."""
 
     layers: Annotated[Size, Doc("blocks of the encoder, and of the decoder")] = 3

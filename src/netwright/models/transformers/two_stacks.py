@@ -81,8 +81,8 @@ class TwoStacks(Model, SourceDecoder):
         parts = self._made_of(config, spec)
         width, layers = parts.width, range(parts.layers)
         self.target_length = spec.input_shape[0] - spec.source_length
-        self.target_embedding = nn.Embedding(spec.num_outputs, width)
         self.source_embedding = None if parts.is_shared else nn.Embedding(spec.vocab_size, width)
+        self.target_embedding = nn.Embedding(spec.num_outputs, width)
         self.encoder = nn.ModuleList(parts.encoder_block() for _ in layers)
         self.encoder_norm = parts.norm(width)
         self.decoder = nn.ModuleList(parts.decoder_block() for _ in layers)
@@ -98,6 +98,14 @@ class TwoStacks(Model, SourceDecoder):
     @abstractmethod
     def _made_of(cls, config: Any, spec: DataSpec) -> StacksParts:
         """What the stacks of a model with these settings are made of."""
+
+    def word_table(self) -> Tensor:
+        """The vectors of the source tokens (V, D), which may be those of the targets too."""
+        return (self.source_embedding or self.target_embedding).weight
+
+    def told_table(self) -> Tensor | None:
+        """The vectors of the target tokens (V, D), where they are others."""
+        return None if self.source_embedding is None else self.target_embedding.weight
 
     @property
     def encoder_blocks(self) -> Iterable[TransformerBlock]:

@@ -53,6 +53,7 @@ from netwright.recipes.plan.sources import (
 )
 from netwright.recipes.run.run import Run
 from netwright.recipes.saved.resume import AUTO, NEVER
+from netwright.recipes.saved.take_vectors import with_file_sum
 from netwright.train.callback import Callback, Hook, read_callbacks
 from netwright.train.own.metrics import read_metrics
 from netwright.train.own.optimizer import Grouping
@@ -232,7 +233,7 @@ def put_together(
     data = fit_to_module(data, module, recipe)
     learns_by_itself = isinstance(module, Learner | Ensemble)
     task = own_task(recipe, data, module, own)
-    recipe = replace(recipe, own=own.names)
+    recipe = replace(recipe, own=own.names, model_settings=with_file_sum(recipe.model_settings))
     if not learns_by_itself:
         if own.optimizer is None and own.training_step is None:
             recipe = replace(recipe, train=choose_optimizer(recipe.train, module, task, data))

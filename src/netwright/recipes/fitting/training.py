@@ -181,7 +181,7 @@ def take_first_weights(prepared: Prepared, checkpoint: Path | None = None) -> tu
     if vectors and recipe.start_from:
         raise ConfigError("both from and model.embeddings say how to start: leave out one of them")
     if vectors and isinstance(prepared.model, Model):
-        return (take_vectors(prepared.model, Path(vectors), data.preprocessor),)
+        return (take_vectors(prepared.model, vectors, data.preprocessor),)
     if not recipe.start_from:
         return _tell_of_frozen(prepared)
     if isinstance(prepared.model, Learner):
@@ -194,10 +194,12 @@ def take_first_weights(prepared: Prepared, checkpoint: Path | None = None) -> tu
     return (*told, *compare_scaling(source, data))
 
 
-def _first_vectors(recipe: Recipe) -> str:
-    """The file whose word vectors a model is to start from; empty where it names none."""
+def _first_vectors(recipe: Recipe) -> FirstVectorsConfig | None:
+    """The settings that name a file of word vectors to start from; None where they name none."""
     settings = recipe.model_settings
-    return settings.embeddings if isinstance(settings, FirstVectorsConfig) else ""
+    if isinstance(settings, FirstVectorsConfig) and settings.embeddings:
+        return settings
+    return None
 
 
 def _tell_of_frozen(prepared: Prepared) -> tuple[str, ...]:

@@ -7,13 +7,13 @@ from typing import Any, get_args
 
 from netwright.core.checks import nearest
 from netwright.core.errors import ConfigError
-from netwright.data.text.encoder import TextEncoder
 from netwright.data.text.tokenizer import SPECIALS
 from netwright.data.words.vector_files import VectorFormat, load_vectors, save_vectors
 from netwright.data.words.word_tests import find_tests, score_file
 from netwright.data.words.word_vectors import WordVectors
 from netwright.models.model import Model
 from netwright.recipes.run.run import Run, open_run
+from netwright.recipes.saved.take_vectors import tokens_read
 
 FORMATS: tuple[VectorFormat, ...] = get_args(VectorFormat)
 QUESTIONS = {  # how many words, or files; 0: any number
@@ -30,9 +30,10 @@ def open_words(source: Path) -> WordVectors:
 def vectors_of(run: Run) -> WordVectors:
     """The vectors of the words that a run's model has learned; special tokens have none."""
     table = run.model.word_table() if isinstance(run.model, Model) else None
-    if table is None or not isinstance(run.preprocessor, TextEncoder):
+    tokenizer = tokens_read(run.preprocessor)
+    if table is None or tokenizer is None:
         raise ConfigError(f"{run!r} has no word vectors: train word2vec, or a classifier of texts")
-    first, tokens = len(SPECIALS), run.preprocessor.tokenizer.tokens
+    first, tokens = len(SPECIALS), tokenizer.tokens
     rows = table[first : len(tokens)].detach().cpu().float()
     return WordVectors(words=tuple(tokens[first:]), vectors=rows.numpy())
 
@@ -51,7 +52,7 @@ def ask_words(
     if question == "odd-one-out":
         return vectors.odd_one_out(given)
     if question == "evaluate":
-        tests = {Path(file).name: Path(file) for file in given} or find_tests()
+        tests = _named(given) or find_tests()
         scores = [score_file(vectors, name, path) for name, path in tests.items()]
         return [asdict(score) for one in scores for score in one]
     if question == "save":
@@ -65,6 +66,15 @@ def ask_words(
         else vectors.analogy(given[0], given[1], given[2], count)
     )
     return [{"word": word, "cosine": cosine} for word, cosine in found]
+
+
+def _named(files: Sequence[str]) -> dict[str, Path]:
+    """Files by their names, or in full where two have the same one."""
+    names = [Path(file).name for file in files]
+    return {
+        name if names.count(name) == 1 else file: Path(file)
+        for name, file in zip(names, files, strict=True)
+    }
 
 
 def answer_lines(answer: Any) -> list[str]:
