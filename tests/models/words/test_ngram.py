@@ -75,12 +75,21 @@ def test_overlapping_windows_are_counted_once_and_rows_of_their_own_each() -> No
         assert torch.equal(tensor, whole.state_dict()[name]), name
 
 
-@pytest.mark.covers("markov-model")
+@pytest.mark.covers("markov-model", "language-modeling")
 def test_order_two_learns_a_chain_and_longer_ones_no_more() -> None:
-    text = markov_text(100_000, seed=3)
+    text, other = markov_text(100_000, seed=3), markov_text(20_000, seed=4)
     chain = counted(text, KINDS, order=2)
     learned = chain(torch.arange(KINDS)[None])[0].exp()
     torch.testing.assert_close(learned.double(), CHAIN, rtol=0, atol=0.02)
+    nats = {}
+    for order in (1, 2, 3, 4):
+        logs = counted(text, KINDS, order=order)(other[None, :-1])[0].double()
+        nats[order] = -float(logs.gather(1, other[1:, None]).mean())
+    often = torch.linalg.matrix_power(CHAIN, 100)[0]  # each word's share in a long text
+    entropy = -float((often[:, None] * torch.xlogy(CHAIN, CHAIN)).sum())
+    assert nats[2] == pytest.approx(entropy, rel=0.02)
+    assert nats[1] > 1.2 * entropy
+    assert min(nats[3], nats[4]) > nats[2] - 0.002
 
 
 def test_a_text_goes_on_as_it_is_read() -> None:

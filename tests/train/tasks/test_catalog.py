@@ -1,16 +1,20 @@
 """The task follows from the kind of target, and comes back from JSON."""
 
 import json
+import random
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
+import netwright as nw
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Data
 from netwright.data.loading.loader import BatchLoader
+from netwright.metrics.tokens import sequence_accuracy
 from netwright.train.settings import TrainConfig
 from netwright.train.tasks.catalog import task_for, task_from_json
 from netwright.train.tasks.classification import Classification
@@ -21,6 +25,8 @@ from netwright.train.tasks.regression import Regression
 from netwright.train.tasks.sequence_to_sequence import SequenceToSequence
 from netwright.train.tasks.tagging import Tagging
 from netwright.train.tasks.task import Task
+from tests.data.text.spans.written import write_questions
+from tests.data.text.test_tagged import row
 from tests.repetition import for_each
 from tests.train.token_data import spec_of, tagged_data, text_data
 from tests.train.toy_runs import assert_same, toy_data, toy_net
@@ -244,3 +250,63 @@ def test_tokens_have_the_task_of_their_data(data: Data, kind: type[PerToken]) ->
         "loss_options": {},
         "smoothing": 0.1,
     }
+
+
+DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+QUIET: dict[str, Any] = {"save": False, "quiet": True}
+PAIRS: dict[str, Any] = {"data.name": "text-pairs"}
+
+
+def write_digits(folder: Path, rows: int = 600) -> str:
+    """Digits, and their names in English."""
+    rng = random.Random(0)
+    lines = ["source\ttarget"]
+    for _ in range(rows):
+        digits = [rng.randrange(10) for _ in range(rng.randint(1, 3))]
+        lines.append(f"{' '.join(map(str, digits))}\t{' '.join(DIGITS[n] for n in digits)}")
+    (folder / "digits.tsv").write_text("\n".join([*lines, ""]))
+    return str(folder / "digits.tsv")
+
+
+def write_tags(folder: Path, sentences: int = 200) -> str:
+    """Words that name a thing behind "the", and else something done: "the run can walk"."""
+    rng = random.Random(0)
+    lines = []
+    for _ in range(sentences):
+        words: list[tuple[str, str]] = []
+        for _ in range(rng.randint(1, 4)):
+            word = rng.choice(("run", "walk", "can", "play"))
+            words += rng.choice(([("the", "DET"), (word, "NOUN")], [(word, "VERB")]))
+        lines += [row(place, word, tag) for place, (word, tag) in enumerate(words, 1)]
+        lines.append("")
+    (folder / "tags.conllu").write_text("\n".join(lines))
+    return str(folder / "tags.conllu")
+
+
+@pytest.mark.slow
+@pytest.mark.covers("text-tasks")
+def test_toy_texts_are_translated_tagged_and_asked_without_a_mistake(tmp_path: Path) -> None:
+    translated = nw.fit(
+        "encoder-decoder", write_digits(tmp_path), epochs=15, batch_size=16, lr=0.01, hidden=64,
+        embedding=16, **PAIRS, **QUIET,
+    )  # fmt: skip
+    assert translated.evaluate()["sequence_accuracy"] >= 0.95
+    assert translated.baseline()["sequence_accuracy"] < 0.2
+    (said,) = translated.predict(["4 0 7"])
+    assert said == "four zero seven"
+
+    tagged = nw.fit(
+        "elman", write_tags(tmp_path), epochs=10, batch_size=16, lr=0.02, hidden=16, **QUIET
+    )
+    test = tagged.data.test
+    assert test is not None
+    tags = tagged.model(test.inputs).argmax(dim=2)
+    assert sequence_accuracy(tags, test.targets) >= 0.95
+    assert tagged.baseline()["accuracy"] < 0.6
+
+    asked = nw.fit(
+        "bert", "questions", path=str(write_questions(tmp_path, 200)), tokenizer="word", layers=2,
+        heads=2, width=32, dropout=0.0, epochs=25, lr=3e-3, batch_size=32, **QUIET,
+    )  # fmt: skip
+    assert asked.evaluate()["exact_match"] >= 0.8
+    assert asked.baseline()["exact_match"] < 0.6
