@@ -225,6 +225,10 @@ def _translator(weight: float, **settings: Any) -> Size:
     )
 
 
+def _of_reviews(weight: float) -> Size:
+    return Size(data=reviews, batch=50, settings={"max_steps": STEPS}, weight=weight)
+
+
 def _of_images(side: int, classes: int, batch: int, weight: float, **settings: Any) -> Size:
     return Size(
         data=images_of(side, classes),
@@ -389,11 +393,11 @@ SIZES: dict[str, Size] = {
     "dense-memory": _own_rule(weight=25),
     "modern-hopfield": _own_rule(weight=25),
     "rbm": _own_rule(weight=20, epochs=2),
-    "text-cnn": Size(data=reviews, batch=50, weight=10),
-    "time-delay": Size(data=reviews, batch=50, weight=5),
-    "bag-of-vectors": Size(data=reviews, batch=50, weight=5),
+    "text-cnn": _of_reviews(10),
+    "time-delay": _of_reviews(5),
+    "bag-of-vectors": _of_reviews(5),
     "word2vec": Size(data=running_text, settings={"dim": 300, "epochs": 2}, views=(), weight=30),
-    "ngram": Size(data=letters, weight=20),
+    "ngram": Size(data=letters, views=("summary",), weight=20),
     "lda": _own_rule(weight=5),
     "svm": _own_rule(count=20_000, weight=58),
     "decision-tree": _own_rule(weight=25),

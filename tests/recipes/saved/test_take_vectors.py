@@ -73,7 +73,7 @@ def row_of(run: nw.Run, word: str) -> torch.Tensor:
     assert isinstance(run.model, Model)
     table = run.model.word_table()
     assert table is not None
-    return table[run.preprocessor.tokenizer.tokens.index(word)].detach()  # type: ignore[attr-defined]
+    return table[run.preprocessor.tokenizer.tokens.index(word)].detach().cpu()  # type: ignore[attr-defined]
 
 
 @for_each("name", SETTINGS)
