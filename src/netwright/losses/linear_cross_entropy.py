@@ -103,7 +103,7 @@ class _LinearCrossEntropy(torch.autograd.Function):
         wanted = [learns and needed for needed in ctx.needs_input_grad[:3]]
         vectors = vectors.to(kind)
         head, offsets = _in_format_of(vectors, weight, bias)
-        grads = _Gradients(vectors, weight, bias, wanted)
+        grads = _Gradients(vectors, weight, bias, len(head), wanted)
         nats, told = torch.empty_like(amounts), torch.empty_like(targets)
         chunks = _chunks(len(vectors), head)
         room = vectors.new_empty(chunks[0].stop if chunks else 0, len(head))
@@ -187,31 +187,36 @@ class _Gradients:
         vectors: x in the format of the matrix products, which its gradient has too.
         weight: W.
         bias: b.
+        filled: rows of W with those that are filled up: products are added to all of them.
         wanted: of which of the three.
     """
 
     def __init__(
-        self, vectors: Tensor, weight: Tensor, bias: Tensor | None, wanted: Sequence[bool]
+        self,
+        vectors: Tensor,
+        weight: Tensor,
+        bias: Tensor | None,
+        filled: int,
+        wanted: Sequence[bool],
     ) -> None:
         of_vectors, of_weight, of_bias = wanted
         self.vectors = torch.empty_like(vectors) if of_vectors else None
-        self.weight = torch.zeros_like(weight) if of_weight else None
+        self.sums = weight.new_zeros(filled, weight.shape[1]) if of_weight else None
+        self.weight = None if self.sums is None else self.sums[: len(weight)]
         self.bias = torch.zeros_like(bias) if bias is not None and of_bias else None
 
     def add(self, places: slice, slopes: Tensor, rows: Tensor, head: Tensor) -> None:
-        """Multiply the gradient of a chunk's logits out.
-
-        Rows of W that are filled up are multiplied, too: to cut them off before takes longer.
-        """
+        """Multiply the gradient of a chunk's logits out."""
         if self.vectors is not None:
             torch.mm(slopes, head, out=self.vectors[places])
         if self.bias is not None:
             self.bias += slopes.sum(dim=0, dtype=self.bias.dtype)[: len(self.bias)]
-        if self.weight is None:
+        if self.sums is None:
             return
-        if self.weight.dtype == slopes.dtype and len(self.weight) == len(head):
-            torch.addmm(self.weight, slopes.T, rows, out=self.weight)
-        elif slopes.is_cuda and self.weight.dtype == torch.float32:
-            self.weight += torch.mm(slopes.T, rows, out_dtype=torch.float32)[: len(self.weight)]
+        kind = self.sums.dtype
+        if kind == slopes.dtype:
+            torch.addmm(self.sums, slopes.T, rows, out=self.sums)
+        elif slopes.is_cuda and kind == torch.float32:
+            torch.addmm(self.sums, slopes.T, rows, out_dtype=kind, out=self.sums)
         else:
-            self.weight += (slopes.T @ rows)[: len(self.weight)].to(self.weight.dtype)
+            self.sums += (slopes.T @ rows).to(kind)
