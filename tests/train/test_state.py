@@ -106,6 +106,17 @@ def test_gradients_are_forgotten_by_the_optimizer_that_forgets_them_in_its_own_w
     assert own.forgot == 1
 
 
+@pytest.mark.parametrize("name", ["adam", "sgd", "adamw"])
+def test_torchs_optimizers_forget_without_a_mark_for_a_profiler(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    marked: list[str] = []
+    monkeypatch.setattr(torch.autograd.profiler, "record_function", marked.append)
+    state = toy_start(optimizer=name)
+    state.forget_gradients()
+    assert marked == []
+
+
 def test_buffers_are_the_models_and_those_of_its_average_wherever_they_are() -> None:
     state = toy_start(toy_net(batch_norm=True), average="exponential")
     assert state.average is not None

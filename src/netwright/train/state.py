@@ -14,6 +14,7 @@ from torch.optim.lr_scheduler import LRScheduler
 from netwright.core.errors import RunError
 from netwright.core.seeding import random_state, set_random_state
 from netwright.data.loading.loader import Batch
+from netwright.optimizers.eager import EagerOptimizer
 from netwright.train.memory_format import laid_out_like
 from netwright.train.optimizer_state import restore_optimizer
 from netwright.train.own.schedule import OwnSchedule
@@ -27,6 +28,7 @@ from netwright.train.weight_average import WeightAverage
 
 COUNTERS = ("epoch", "position", "accumulated", "step", "samples")
 OF_EACH_RANK = ("random", "running", "recent", "gradients")  # ranks have the rest in common
+USUAL = (torch.optim.Optimizer.zero_grad, EagerOptimizer.zero_grad)  # what they do is known
 PLACE = ("position", "accumulated", "running", "recent", "gradients")  # in a pass over some rows
 
 
@@ -173,7 +175,7 @@ class TrainState:
 
     def forget_gradients(self) -> None:
         """What `zero_grad` does; torch's own marks it for a profiler, ten times as long as it."""
-        if type(self.optimizer).zero_grad is not torch.optim.Optimizer.zero_grad:
+        if type(self.optimizer).zero_grad not in USUAL:
             self.optimizer.zero_grad()  # the caller's own
             return
         for weight in self.learned_weights():
