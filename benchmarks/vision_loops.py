@@ -28,15 +28,17 @@ CLASSES = 10
 MEAN, SCALE = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 BORDER = 4
 GATE = 1024  # images whose loss says whether something was learned
-RATES = {"lr": 0.05, "weight_decay": 5e-4}
+DECAY = 5e-4
 
 
 class Setting(NamedTuple):
-    """Pixels of a side, images a step, steps a turn."""
+    """Pixels of a side, images a step, steps of a pass, passes of a turn, learning rate."""
 
     side: int
     batch_size: int
     steps: int
+    passes: int = 1
+    lr: float = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +50,7 @@ class Problem:
         network: a copy is what a contestant trains.
         pixels: images (N, 3, I, J), bytes on the device.
         labels: classes (N,).
-        batch_size: images a step.
+        setting: batches, passes and rate.
         workers: processes of the dataloader.
     """
 
@@ -56,8 +58,12 @@ class Problem:
     network: nn.Module
     pixels: Tensor
     labels: Tensor
-    batch_size: int
+    setting: Setting
     workers: int
+
+    @property
+    def batch_size(self) -> int:
+        return self.setting.batch_size
 
     @property
     def device(self) -> torch.device:
@@ -94,7 +100,7 @@ def pose(model: str, setting: Setting, device: str, workers: int) -> Problem:
         network=kind.build(kind.settings(), encoder(side).spec).to(device),
         pixels=noise.add_(colours[labels]),
         labels=labels,
-        batch_size=setting.batch_size,
+        setting=setting,
         workers=workers,
     )
 
@@ -115,7 +121,7 @@ class Turn(NamedTuple):
     """A contestant that is ready.
 
     Args:
-        train: a pass over the images, from the first weights on; gives seconds off the clock.
+        train: all passes over the images, from the first weights on; gives seconds off the clock.
         network: what it trains.
     """
 
@@ -186,14 +192,20 @@ def trained_by_hand(
         network.load_state_dict(first)
         network.train()
         optimizer = torch.optim.SGD(
-            network.parameters(), momentum=0.9, nesterov=True, fused=True, **RATES
+            network.parameters(),
+            lr=problem.setting.lr,
+            momentum=0.9,
+            nesterov=True,
+            weight_decay=DECAY,
+            fused=True,
         )
         with plain_layers():
-            for images, labels in batches():
-                loss = problem.loss(forward, images, labels)
-                loss.backward()
-                optimizer.step()
-                optimizer.zero_grad()
+            for _ in range(problem.setting.passes):
+                for images, labels in batches():
+                    loss = problem.loss(forward, images, labels)
+                    loss.backward()
+                    optimizer.step()
+                    optimizer.zero_grad()
         return 0.0
 
     return Turn(train, network)
@@ -268,15 +280,16 @@ def netwright(problem: Problem, *, compiles: bool = False) -> Turn:
     prepared = prepare(
         network,
         Data(name="images", spec=images.spec, train=split, preprocessor=images),
-        epochs=1,
+        epochs=problem.setting.passes,
         batch_size=problem.batch_size,
+        lr=problem.setting.lr,
+        weight_decay=DECAY,
         optimizer="nesterov",
         augment=(f"crop={BORDER}", "flip"),
         precision="bf16-mixed" if problem.pixels.is_cuda else "fp32",
         channels_last=True,
         compile=compiles,
         device=str(problem.device),
-        **RATES,
     )
     first = copy.deepcopy(network.state_dict())
 
