@@ -30,6 +30,7 @@ PUBLIC = [
     "data",
     "decoding",
     "doctor",
+    "evaluate_groups",
     "explain",
     "find_lr",
     "fit",

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from netwright.recipes.fitting.fit import fit as fit
     from netwright.recipes.judging.compare import compare as compare
     from netwright.recipes.judging.cross_validate import cross_validate as cross_validate
+    from netwright.recipes.judging.group_metrics import evaluate_groups as evaluate_groups
     from netwright.recipes.model_search.search_models import search_models as search_models
     from netwright.recipes.run.look_inside import inspect as inspect
     from netwright.recipes.run.look_inside import inspectable as inspectable
@@ -67,6 +68,7 @@ _HOMES = {
     "data": "netwright.data",
     "decoding": "netwright.decoding",
     "doctor": "netwright.recipes.doctor.doctor",
+    "evaluate_groups": "netwright.recipes.judging.group_metrics",
     "explain": "netwright.recipes.explain.explain",
     "find_lr": "netwright.recipes.fitting.find_lr",
     "fit": "netwright.recipes.fitting.fit",

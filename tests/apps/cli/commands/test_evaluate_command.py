@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.apps.cli.conftest import Type
 
 
@@ -56,3 +58,20 @@ def test_bad_files_are_refused_in_one_sentence(
     for words, sentence in refusals.items():
         answer = type_in("evaluate", things_run, *words)
         assert (answer.code, answer.err) == (2, f"error: {sentence}\n")
+
+
+def test_metrics_of_each_group_of_rows(
+    type_in: Type, things_run: Path, things_csv: Path, tmp_path: Path
+) -> None:
+    lines = things_csv.read_text().splitlines()
+    named = [f"{lines[0]},town", *(f"{line},{'AB'[row % 2]}" for row, line in enumerate(lines[1:]))]
+    (tmp_path / "new.csv").write_text("\n".join(named))
+    shown = json.loads(type_in("evaluate", things_run, "new.csv", "--by", "town", "--json").out)
+    assert shown["rows"] == {"A": 30, "B": 30}
+    accuracy = [shown["groups"][town]["accuracy"] for town in "AB"]
+    assert sum(accuracy) / 2 == pytest.approx(shown["metrics"]["accuracy"])
+    table = type_in("evaluate", things_run, "--by", "colour").out
+    assert table.startswith("test ")
+    assert "red" in table
+    answer = type_in("evaluate", things_run, "--by", "town")
+    assert answer.err.startswith("error: 'town' was not learned from")

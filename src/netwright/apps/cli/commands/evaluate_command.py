@@ -1,7 +1,7 @@
 """`netwright evaluate`: every metric of a run, beside the trivial baseline."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -22,6 +22,14 @@ def evaluate(
     split: Annotated[
         str | None, typer.Option(help="The split of the run's own data: train, val or test. (test)")
     ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Metrics for each group of rows, by a column of the table; it need not be one "
+            "that was learned from.",
+        ),
+    ] = None,
     settings: WrittenAs = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
@@ -29,9 +37,11 @@ def evaluate(
 
     netwright evaluate runs/mlp-digits-001
     netwright evaluate runs/mlp-default-csv-001 new.csv
+    netwright evaluate runs/mlp-default-csv-001 --by student
     """
     from netwright.core.errors import ConfigError
     from netwright.core.terminal.console import print_json, print_table, print_warning
+    from netwright.recipes.judging.group_metrics import evaluate_groups
     from netwright.recipes.run.metric_table import metric_rows
     from netwright.recipes.run.run import open_run
 
@@ -42,12 +52,20 @@ def evaluate(
         raise ConfigError(f"--split selects from the run's own data, got {given[0]} as well")
     opened = open_run(run)
     read_as(opened, settings or [])
-    examples = opened.examples(*given, split=split)
+    shown = "".join(given) or split or opened.results["split"]
+    if by is None:
+        examples = opened.examples(*given, split=split)
+        metrics, baseline = opened.evaluate(examples), opened.baseline(examples)
+        rows = metric_rows(metrics, baseline)
+        found: dict[str, Any] = {"metrics": metrics, "baseline": baseline}
+    else:
+        groups = evaluate_groups(opened, by, *given, split=split)
+        rows = groups.table_rows()
+        found = {"metrics": groups.whole, "column": by, "rows": groups.rows}
+        found["groups"] = groups.metrics
     for remark in opened.preprocessor.remarks(*given) if given else ():
         print_warning(remark)
-    metrics, baseline = opened.evaluate(examples), opened.baseline(examples)
-    shown = "".join(given) or split or opened.results["split"]
     if as_json:
-        print_json({"split": shown, "metrics": metrics, "baseline": baseline})
+        print_json({"split": shown, **found})
         return
-    print_table(metric_rows(metrics, baseline), title=shown)
+    print_table(rows, title=shown)

@@ -1,0 +1,131 @@
+"""The metrics of a run for each group of the rows of a table, by the values of a column.
+
+A metric over all rows hides groups for which a model is much worse. The column may be one that the
+model never saw: it is read from the table that is given. Numbers with many values are cut at their
+quartiles.
+
+Shapes: N rows.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from netwright.core.errors import ConfigError
+from netwright.data.tables.encoding import TableEncoder
+from netwright.train.evaluate import evaluate
+
+if TYPE_CHECKING:
+    from netwright.recipes.run.run import Run
+
+MOST_GROUPS = 20  # the largest; the others are "other"
+FEW_NUMBERS = 10  # with more, numbers are cut at quartiles
+OTHER, MISSING = "other", "missing"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupMetrics:
+    """The metrics of all rows and of each group, the largest group first.
+
+    Args:
+        column: by whose values the rows are divided.
+        rows: group -> how many.
+        metrics: group -> its metrics.
+        whole: the metrics of all rows.
+    """
+
+    column: str
+    rows: dict[str, int]
+    metrics: dict[str, dict[str, float]]
+    whole: dict[str, float]
+
+    def table_rows(self) -> list[dict[str, str]]:
+        """One row a group and one for all, as a person reads it."""
+        every = [("all", sum(self.rows.values()), self.whole)]
+        every += [(name, self.rows[name], self.metrics[name]) for name in self.rows]
+        return [
+            {self.column: name, "rows": f"{count:,}"}
+            | {metric: f"{found[metric]:.4f}" if metric in found else "-" for metric in self.whole}
+            for name, count, found in every
+        ]
+
+
+def evaluate_groups(
+    run: "Run", column: str, data: Any = None, *, split: str | None = None
+) -> GroupMetrics:
+    """Measure a run on each group of rows.
+
+    Args:
+        run: of a table.
+        column: of the data; without data, one that was learned from.
+        data: a table with the target columns; None is the run's own data.
+        split: train, val or test of the run's own data; by default what `results` tell of.
+    """
+    encoder = run.preprocessor
+    if not isinstance(encoder, TableEncoder):
+        raise ConfigError("groups are by a column of a table, this run has learned from none")
+    if data is None:
+        examples = run.examples(split=split)
+        learned = [feature.name for feature in encoder.features]
+        if column not in learned:
+            raise ConfigError(
+                f"{column!r} was not learned from, so the run does not hold it: give the table "
+                f"that has it, or one of {', '.join(learned[:12])}"
+            )
+        cells = [row[column] for row in encoder.decode(examples.inputs.cpu())]
+        cells = ["" if cell == MISSING else cell for cell in cells]
+    else:
+        table = encoder.read_labelled(data)
+        cells = list(table.column(column))
+        examples = run.examples(table)
+    names = _groups(cells)
+    counts = {name: int((names == name).sum()) for name in np.unique(names).tolist()}
+    ordered = sorted(counts, key=lambda name: -counts[name])
+    device = examples.targets.device
+    return GroupMetrics(
+        column=column,
+        rows={name: counts[name] for name in ordered},
+        metrics={
+            name: evaluate(
+                run.model,
+                examples.take(torch.from_numpy(np.flatnonzero(names == name)).to(device)),
+                run.task,
+            )
+            for name in ordered
+        },
+        whole=run.evaluate(examples),
+    )
+
+
+def _groups(cells: list[str]) -> NDArray[np.str_]:
+    """The name of the group of each row (N,)."""
+    names = np.array([cell or MISSING for cell in cells], dtype=np.str_)
+    numbers = _numbers(cells)
+    if numbers is not None and len(np.unique(numbers[~np.isnan(numbers)])) > FEW_NUMBERS:
+        return _quarters(numbers)
+    kept, counts = np.unique(names, return_counts=True)
+    if len(kept) > MOST_GROUPS:
+        largest = kept[np.argsort(-counts, kind="stable")[: MOST_GROUPS - 1]]
+        names = np.where(np.isin(names, largest), names, OTHER)
+    return names
+
+
+def _numbers(cells: list[str]) -> NDArray[np.float64] | None:
+    try:
+        numbers = np.array([float(cell) if cell else np.nan for cell in cells])
+    except ValueError:
+        return None
+    return None if np.isinf(numbers).any() else numbers
+
+
+def _quarters(numbers: NDArray[np.float64]) -> NDArray[np.str_]:
+    """Which quarter of the rows each number is in, by its bounds; equal numbers are together."""
+    bounds = np.unique(np.nanquantile(numbers, [0, 0.25, 0.5, 0.75, 1], method="inverted_cdf"))
+    names = [f"{low:.6g} to {high:.6g}" for low, high in pairwise(bounds)]
+    places = np.searchsorted(bounds[1:-1], numbers, side="left")
+    found = np.array(names, dtype=np.str_)[np.minimum(places, len(names) - 1)]
+    return np.where(np.isnan(numbers), MISSING, found)

@@ -1,0 +1,71 @@
+"""Metrics of groups: what a group is, and that each is measured on its rows alone."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import netwright as nw
+from netwright.core.errors import ConfigError, DataError
+from netwright.recipes.judging import group_metrics
+from netwright.recipes.judging.group_metrics import _groups
+
+
+@pytest.fixture(scope="module")
+def frame() -> pd.DataFrame:
+    numbers = np.random.default_rng(0)
+    a = numbers.normal(size=120)
+    town = np.where(np.arange(120) % 3 == 0, "far", "near")
+    # where it is far, y is noise
+    y = np.where(town == "far", numbers.normal(size=120), 3 * a)
+    return pd.DataFrame({"a": a, "kind": np.where(a > 0, "up", ""), "town": town, "y": y})
+
+
+@pytest.fixture(scope="module")
+def run(frame: pd.DataFrame) -> nw.Run:
+    return nw.fit("ridge", frame.drop(columns="town"), target="y", save=False, quiet=True)
+
+
+def test_a_group_is_measured_on_its_rows_alone(run: nw.Run, frame: pd.DataFrame) -> None:
+    found = nw.evaluate_groups(run, "town", frame)
+    assert found.rows == {"near": 80, "far": 40}
+    for town in ("near", "far"):
+        rows = frame[frame["town"] == town].drop(columns="town")
+        assert found.metrics[town] == pytest.approx(run.evaluate(rows))
+    assert found.metrics["far"]["rmse"] > found.metrics["near"]["rmse"]
+    assert found.whole == run.evaluate(frame)
+    assert [row["town"] for row in found.table_rows()] == ["all", "near", "far"]
+
+
+def test_the_run_s_own_rows_are_divided_by_what_was_learned_from(run: nw.Run) -> None:
+    found = nw.evaluate_groups(run, "kind")
+    assert set(found.rows) == {"up", "missing"}
+    assert sum(found.rows.values()) == run.results["rows"]
+    assert found.whole == pytest.approx(run.results["metrics"])
+
+
+def test_many_numbers_are_cut_at_quartiles_and_equal_ones_stay_together() -> None:
+    names = _groups([str(place) for place in range(1, 101)] + [""])
+    kept, counts = np.unique(names, return_counts=True)
+    assert dict(zip(kept.tolist(), counts.tolist(), strict=True)) == {
+        "1 to 25": 25,
+        "25 to 50": 25,
+        "50 to 75": 25,
+        "75 to 100": 25,
+        "missing": 1,
+    }
+    skewed = _groups(["0"] * 80 + [str(place) for place in range(20)])
+    assert len(set(skewed[:80].tolist())) == 1
+
+
+def test_rare_groups_are_put_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(group_metrics, "MOST_GROUPS", 3)
+    assert _groups(list("aaabbcd")).tolist() == [*"aaabb", "other", "other"]
+
+
+def test_refusals(run: nw.Run, frame: pd.DataFrame) -> None:
+    with pytest.raises(ConfigError, match=r"'town' was not learned from.*one of a, kind"):
+        nw.evaluate_groups(run, "town")
+    with pytest.raises(DataError, match="has no column 'twon'; did you mean 'town'"):
+        nw.evaluate_groups(run, "twon", frame)
+    with pytest.raises(ConfigError, match="groups are by a column of a table"):
+        nw.evaluate_groups(nw.fit("ridge", "diabetes", save=False, quiet=True), "age")
