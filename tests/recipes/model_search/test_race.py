@@ -140,6 +140,37 @@ def test_time_is_shared_and_kept_for_the_last_fit(
     assert race.entrants[2].left == "time ran out after 3 of 5 folds"
 
 
+def test_a_rule_of_its_own_may_take_all_the_time_that_is_left_a_network_its_share(
+    data: Data, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    race = planned(data, monkeypatch, {"ridge": 0.0, "mlp": 0.0, "lasso": 0.0}, max_time=60.0)
+    limits: dict[str, float | None] = {}
+    fit = race._fit
+
+    def note(entrant: Entrant, number: int) -> None:
+        limits.setdefault(entrant.name, entrant.limit)
+        fit(entrant, number)
+
+    monkeypatch.setattr(race, "_fit", note)
+    race.run()
+    # 5 s and 1.25 s for a last fit are gone when the MLP begins, twice that when lasso does.
+    assert limits == pytest.approx({"ridge": 60 / 5, "mlp": 53.75 / 10, "lasso": 47.5 / 5})
+
+
+def test_a_last_fit_has_time_for_what_its_models_took(
+    data: Data, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A forest that is slower than its share of a short search is in the stack all the same."""
+    costs, seconds = {"ridge": 0.0, "lasso": 0.0}, {"ridge": 0.5, "lasso": 9.0}
+    race = planned(data, monkeypatch, costs, seconds=seconds, max_time=50.0)
+    race.run()
+    for entrant, limit in zip(race.entrants, (0.1, 30.0), strict=True):
+        entrant.limit = limit
+    assert race.last_limit(["ridge"]) == pytest.approx(2 * 0.5 * 5 / 4)
+    assert race.last_limit(["ridge", "lasso"]) == pytest.approx((2 * 0.5 + 30.0) * 5 / 4)
+    assert planned(data, monkeypatch, costs).last_limit(["ridge"]) is None
+
+
 def test_the_first_model_finishes_whatever_the_time(
     data: Data, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,8 +3,9 @@
 The quick models come first and finish, so that there is always something to be measured by. From
 the second fold on a model leaves that is worse than the best so far on the rows both have answered,
 by the paired test of `metrics/paired.py`, corrected for all the tests of a race: losses have heavy
-tails, and on one fold the best may be without a mistake by luck. The time that is left is shared by
-the fits that are left; what a quick model does not need goes to those after it.
+tails, and on one fold the best may be without a mistake by luck. A network, which learns as long as
+it may, shares the time that is left with the fits that are left; a model with a rule of its own
+ends by itself, and may take all of it: cut short, it would not be the model that it is.
 
 Shapes: N rows to search on.
 Source: Maron and Moore, "Hoeffding Races" (1993).
@@ -31,6 +32,7 @@ from netwright.train.evaluate import predict
 
 VAL_SHARE = 0.15  # of a fold's training rows, by which a network chooses its epoch
 PATIENCE = 16  # epochs; as in the comparison of networks for tables by Gorishniy et al. (2021)
+LEEWAY = 2.0  # times as long as a fit of the race, where the machine is busier later on
 Tell = Callable[[str], None]
 
 
@@ -100,7 +102,8 @@ class Race:
                 entrant.left = f"time ran out after {number} of {self.folds} folds"
                 return
         if left:
-            entrant.limit = left / (entrants_left * self.folds - number)
+            sharing = 1 if has_own_rule(entrant.name) else entrants_left
+            entrant.limit = left / (sharing * self.folds - number)
         try:
             self._fit(entrant, number)
         except NetwrightError as error:  # the others go on
@@ -119,6 +122,18 @@ class Race:
         last = sum(entrant.mean_seconds for entrant in self.finished)
         last *= self.folds / (self.folds - 1)  # of more rows
         return max(0.0, self.max_time - (time.monotonic() - self.started) - last)
+
+    def last_limit(self, names: Sequence[str]) -> float | None:
+        """Seconds for a last fit of these models one after the other; None: no limit.
+
+        More rows take more time, and what took long in the race is not to be cut short after it:
+        a stack that lacks a model is not what was chosen.
+        """
+        if self.max_time is None:
+            return None
+        found = [one for one in self.entrants if one.name in names]
+        seconds = sum(max(one.limit or 0.0, LEEWAY * one.mean_seconds) for one in found)
+        return seconds * self.folds / (self.folds - 1)
 
     def _fit(self, entrant: Entrant, number: int) -> None:
         """Train on the rows of a fold, and ask about those that it holds out."""

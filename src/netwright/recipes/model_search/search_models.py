@@ -209,18 +209,13 @@ def _check(recipe: Recipe, folds: int) -> None:
 
 
 def _chosen(recipe: Recipe, race: Race, together: Stack | None) -> Recipe:
-    """The recipe of what is to be trained once more; more rows may take more time."""
-    more = race.folds / (race.folds - 1)
-    limits = {entrant.name: entrant.limit for entrant in race.entrants}
+    """The recipe of what is to be trained once more."""
     best = race.finished[0].name
     if together is None:
-        limit = limits[best]
-        return recipe_of(best, recipe, None if limit is None else limit * more)
+        return recipe_of(best, recipe, race.last_limit([best]))
     stacked = StackingConfig(of=together.names, weights=together.weights)
-    shares = [limits[name] for name in together.names]
-    whole = None if None in shares else more * sum(share or 0.0 for share in shares)
     network = next((name for name in together.names if not has_own_rule(name)), best)
-    settings = recipe_of(network, recipe, whole).train
+    settings = recipe_of(network, recipe, race.last_limit(together.names)).train
     return replace(recipe, model=NAME, model_settings=stacked, train=settings)
 
 
