@@ -6,16 +6,16 @@ from tests.repetition import for_each
 
 # What checkpoints, kept members and commands of earlier versions rely on.
 MARKED = {
-    Resume.FREE: "max_steps max_time threshold patience restore_best on_non_finite log_every "
-    "save_every save_steps keep keep_path track doctor profile activation_checkpointing capture "
-    "rank_timeout workers device",
+    Resume.FREE: "max_steps max_time threshold calibrate patience restore_best on_non_finite "
+    "log_every save_every save_steps keep keep_path track doctor profile activation_checkpointing "
+    "capture rank_timeout workers device",
     Resume.LENGTH: "epochs max_steps",
     Resume.IF_GIVEN: "loss_options eval_every",
     Resume.STEERS: "lr weight_decay optimizer_options kernel schedule schedule_options warmup",
     Resume.REGROUPS: "optimizer unfreeze_every layer_decay penalize",
     Resume.READS: "batch_size accumulate",
     Heeded.BY_EACH_MEMBER: "max_steps patience restore_best on_non_finite",
-    Heeded.BY_ANY_RULE: "max_time class_weight threshold track rank_timeout device",
+    Heeded.BY_ANY_RULE: "max_time class_weight threshold calibrate track rank_timeout device",
     Typed.AS_OPTION: "epochs batch_size max_steps max_time optimizer lr weight_decay freeze "
     "unfreeze_every layer_decay patience eval_every track profile precision device",
     ConvexSearch.IMPOSSIBLE: "batch_size accumulate optimizer_options kernel schedule "

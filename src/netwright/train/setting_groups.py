@@ -203,6 +203,15 @@ class Objective(Config):
         Resume.FREE,
         Heeded.BY_ANY_RULE,
     ] = None
+    calibrate: Annotated[
+        Literal["temperature"] | None,
+        Doc(
+            "for classes, find on the validation rows the temperature that makes probabilities "
+            "honest, and keep it; default: as the model gives them"
+        ),
+        Resume.FREE,
+        Heeded.BY_ANY_RULE,
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)

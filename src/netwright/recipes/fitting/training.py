@@ -30,6 +30,7 @@ from netwright.recipes.fitting.run_findings import run_findings
 from netwright.recipes.fitting.track_rows import TrackRows, check_trackers
 from netwright.recipes.plan.recipe import Recipe
 from netwright.recipes.plan.reproduce import as_resumed
+from netwright.recipes.run.kept_temperature import check_calibration, keep_temperature
 from netwright.recipes.run.kept_threshold import check_threshold, keep_threshold
 from netwright.recipes.run.run import Run
 from netwright.recipes.saved.resume import NEVER, Origin, find_origin, find_run, run_of
@@ -70,6 +71,7 @@ def train(
     with joined(prepared.recipe.train.rank_timeout) as ranks:
         quiet = quiet or not ranks.is_first
         _check_together(prepared, ranks)
+        check_calibration(prepared.recipe.train.calibrate, prepared.data)
         check_threshold(prepared.recipe.train.threshold, prepared.data)
         check_trackers(prepared.recipe.train.track)
         if not keep_folder:
@@ -213,7 +215,9 @@ def _tell_of_frozen(prepared: Prepared) -> tuple[str, ...]:
 def _train(prepared: Prepared, here: RunContext) -> Run:
     model, data, task = prepared.model, prepared.data, prepared.task
     outcome = _learn(prepared, here)
-    kept = keep_threshold(prepared.recipe.train.threshold, model, data, task)
+    settings = prepared.recipe.train
+    kept = keep_temperature(settings.calibrate, model, data, task)
+    kept += keep_threshold(settings.threshold, model, data, task)  # of what is calibrated
     outcome = replace(outcome, notes=(*outcome.notes, *kept))
     config = prepared.recipe.to_mapping()
     model.eval()

@@ -74,6 +74,7 @@ class Race:
         self.started = time.monotonic()
         # What a run looks at to tell a person is left out: nobody sees these runs.
         quick = replace(self.recipe.train, doctor=False, keep_path=0, threshold=None)
+        quick = replace(quick, calibrate=None)
         self.recipe = replace(self.recipe, train=quick)
 
     @property

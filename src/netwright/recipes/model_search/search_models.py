@@ -230,9 +230,10 @@ def _check_validation(names: Sequence[str], recipe: Recipe, data: Data) -> None:
 
 
 def _needs_no_validation(recipe: Recipe, best: str, together: Stack | None) -> bool:
-    """Whether nothing chooses an epoch or a threshold, so that every row can be learned from."""
+    """Whether nothing is chosen on validation rows, so that every row can be learned from."""
     names = [best] if together is None else together.names
-    return recipe.train.threshold is None and all(has_own_rule(name) for name in names)
+    chooses = recipe.train.threshold is not None or recipe.train.calibrate is not None
+    return not chooses and all(has_own_rule(name) for name in names)
 
 
 def _shown(found: ModelSearch) -> Html:

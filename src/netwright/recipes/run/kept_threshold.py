@@ -5,13 +5,10 @@ from torch import nn
 
 from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError
-from netwright.core.trees import move
 from netwright.data.dataset import Data
 from netwright.metrics.thresholds import choose_threshold, read_rule
-from netwright.train.evaluate import predict
+from netwright.recipes.run.validation_answers import validation_answers
 from netwright.train.tasks.task import Task
-
-ROWS_AT_ONCE = 1024  # that are read: all images of a validation split may not fit the memory
 
 
 def check_threshold(rule: str | None, data: Data) -> None:
@@ -38,13 +35,7 @@ def keep_threshold(rule: str | None, model: nn.Module, data: Data, task: Task) -
     if rule is None or data.val is None:
         return ()
     best, val = read_rule(rule), data.val.to(device_of(model))
-    rows = torch.arange(len(val), device=val.targets.device)
-    said = torch.cat(
-        [
-            predict(model, move(val.read(part), device_of(model)), task)
-            for part in torch.split(rows, ROWS_AT_ONCE)
-        ]
-    )
+    said = validation_answers(model, val, task)
     found = choose_threshold(said[:, 1], val.targets == 1, best, val.weights)
     task.threshold = found.value
     there, usual = (best.written(value, len(val)) for value in (found.best, found.usual))

@@ -132,6 +132,8 @@ def _check_kinds(settings: dict[str, Any]) -> None:
             raise DataError(f"the smoothing of a task must lie in [0, 1), got {value!r:.60}")
         if name == "threshold" and not (is_finite_number(value) and 0 <= value <= 1):
             raise DataError(f"the threshold of a task must lie in [0, 1], got {value!r:.60}")
+        if name == "temperature" and not (is_finite_number(value) and value > 0):
+            raise DataError(f"the temperature of a task must be positive, got {value!r:.60}")
         if name == "loss_options" and not isinstance(value, dict):
             raise DataError(f"the loss_options of a task must be named, got {value!r:.60}")
         if name == "num_classes" and not (type(value) is int and value > 0):

@@ -32,6 +32,7 @@ class Classification(Task):
         smoothing: eps of label smoothing, as torch has it: eps / C for every class.
         loss_options: settings of the loss: delta, gamma ...
         threshold: of two classes, the probability above which the second is meant; None: 0.5.
+        temperature: by which logits are divided before they become probabilities; None: 1.
     """
 
     target: ClassVar[Kind] = "class"
@@ -46,8 +47,9 @@ class Classification(Task):
         smoothing: float = 0.0,
         loss_options: Mapping[str, Any] | None = None,
         threshold: float | None = None,
+        temperature: float | None = None,
     ) -> None:
-        self.threshold = threshold
+        self.threshold, self.temperature = threshold, temperature
         self.num_classes, self.class_weights = num_classes, class_weights
         self.loss_name, self.smoothing = loss, smoothing
         self.loss_options = dict(loss_options or {})
@@ -92,8 +94,9 @@ class Classification(Task):
         return weighted(logits_of(output).argmax(dim=1) == targets, weights).sum()
 
     def predictions(self, output: Tensor | Output) -> Tensor:
-        """Probabilities (N, C)."""
-        return exact(logits_of(output)).softmax(dim=1)
+        """Probabilities (N, C), calibrated where there is a temperature."""
+        logits = exact(logits_of(output))
+        return (logits if self.temperature is None else logits / self.temperature).softmax(dim=1)
 
     def decide(self, probabilities: Tensor) -> Tensor:
         """The class (N,) for probabilities (N, C): the likeliest, or what the threshold says."""
@@ -131,7 +134,7 @@ class Classification(Task):
     def to_json(self) -> dict[str, Any]:
         """The number of classes, how much each counts, and the loss."""
         weights = None if self.class_weights is None else self.class_weights.tolist()
-        threshold = {} if self.threshold is None else {"threshold": self.threshold}
+        kept = {"threshold": self.threshold, "temperature": self.temperature}
         return {
             "kind": "classification",
             "num_classes": self.num_classes,
@@ -139,7 +142,7 @@ class Classification(Task):
             "loss": self.loss_name,
             "smoothing": self.smoothing,
             "loss_options": self.loss_options,
-            **threshold,
+            **{name: value for name, value in kept.items() if value is not None},
         }
 
 

@@ -1,0 +1,85 @@
+"""A kept temperature: every probability is calibrated, after the run is opened again too."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import netwright as nw
+from netwright.core.errors import ConfigError
+from netwright.train.tasks.classification import Classification
+
+HOW: dict[str, Any] = {"target": "y", "quiet": True, "hidden": (32,), "epochs": 60, "lr": 0.01}
+
+
+@pytest.fixture(scope="module")
+def noisy() -> pd.DataFrame:
+    """Classes that are half by chance, of which a network becomes too sure."""
+    numbers = np.random.default_rng(0)
+    x = numbers.normal(size=(300, 6))
+    likely = 1 / (1 + np.exp(-x[:, 0]))
+    frame = pd.DataFrame(x, columns=list("abcdef"))
+    return frame.assign(y=np.where(numbers.random(300) < likely, "yes", "no"))
+
+
+@pytest.fixture(scope="module")
+def runs(noisy: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> tuple[nw.Run, nw.Run]:
+    """The same run without and with a temperature, the second opened again."""
+    folder = tmp_path_factory.mktemp("runs") / "run"
+    last = {**HOW, "restore_best": False}
+    plain = nw.fit("mlp", noisy, save=False, **last)
+    nw.fit("mlp", noisy, calibrate="temperature", out=folder, **last)
+    return plain, nw.open_run(folder)
+
+
+def test_too_sure_answers_become_honest_and_stay_the_same_classes(
+    runs: tuple[nw.Run, nw.Run], noisy: pd.DataFrame
+) -> None:
+    plain, kept = runs
+    assert isinstance(kept.task, Classification)
+    temperature = kept.task.temperature
+    assert temperature is not None
+    assert temperature > 1.2
+    before, after = plain.results["metrics"], kept.results["metrics"]
+    assert after["log_loss"] < before["log_loss"]
+    assert after["brier"] < before["brier"]
+    assert after["accuracy"] == before["accuracy"]
+    odds = [
+        np.log(run.predict_proba(noisy)["yes"] / run.predict_proba(noisy)["no"]) for run in runs
+    ]
+    np.testing.assert_allclose(odds[1] * temperature, odds[0], rtol=1e-3, atol=1e-4)
+
+
+def test_the_run_says_it(runs: tuple[nw.Run, nw.Run]) -> None:
+    (note,) = [note for note in runs[1].results["notes"] if "temperature" in note]
+    assert "divided by the temperature" in note
+    assert "validation rows, whose log loss goes from" in note
+
+
+def test_a_threshold_is_chosen_among_calibrated_probabilities(noisy: pd.DataFrame) -> None:
+    run = nw.fit(
+        "decision-tree",
+        noisy,
+        target="y",
+        calibrate="temperature",
+        threshold="cost=5",
+        max_depth=4,
+        save=False,
+        quiet=True,
+    )
+    assert run.task.threshold is not None
+    chances = run.predict_proba(noisy)["yes"]
+    assert ((run.predict(noisy) == "yes") == (chances > run.task.threshold)).all()
+
+
+def test_refusals(noisy: pd.DataFrame, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    with pytest.raises(ConfigError, match="calibrate needs validation rows"):
+        nw.fit("mlp", noisy, calibrate="temperature", val_size=0.0, out=out, **HOW)
+    with pytest.raises(ConfigError, match="calibrate is for classes, diabetes has real targets"):
+        nw.fit("ridge", "diabetes", calibrate="temperature", out=out, quiet=True)
+    with pytest.raises(ConfigError, match="calibrate"):
+        nw.fit("mlp", noisy, calibrate="often", out=out, **HOW)
+    assert not out.exists()
