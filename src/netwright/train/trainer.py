@@ -239,8 +239,9 @@ class Trainer:
             output: Any = step(batch, share=parts[place], last=last)
             state.samples += whole
             if own and not state.skips_update:
-                # Labels are measured as they were before mixup and noise; masks move with images.
-                seen = state.batch if self.task.target == "mask" else batch
+                # Labels are measured as they were before mixup and noise; masks move with images,
+                # and tokens that are to be found are those that were covered in this epoch.
+                seen = state.batch if self.task.target in {"mask", "tokens"} else batch
                 state.running.add(output, seen or batch, state.loss)
                 state.recent.add(state.loss, parts[place])
             state.lap("measures")

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 import torch
+from torch import Tensor, nn
+from torch.nn import functional
 
 import netwright as nw
 from netwright.core.errors import ConfigError
@@ -116,6 +118,28 @@ def test_tags_and_spans_start_from_a_run_with_its_tokens_and_a_new_head(tmp_path
         for one in old.keys() & new.keys():
             torch.testing.assert_close(new[one], old[one], rtol=0, atol=1e-9)
     assert nw.open_run(tmp_path / "tagged").predict(["w1 w2 never"])[0][0] in {"A", "B"}
+
+
+class Repeats(nn.Module):
+    """Says of every place the token that it reads there, so of a covered one nothing right."""
+
+    def __init__(self, outputs: int) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(()))
+        self.outputs = outputs
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        seen = functional.one_hot(tokens, self.outputs + 1)[..., : self.outputs]
+        return 9 * self.scale * seen
+
+
+def test_while_training_tokens_are_measured_where_this_epoch_covers_them(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"tokenizer": "word", "window": 23, "min_count": 1}
+    data = nw.data.load("masked-text", path=str(corpus(tmp_path, 60)), **given)
+    model = Repeats(data.spec.num_outputs)
+    run = nw.fit(model, data, epochs=1, lr=1e-9, save=False, quiet=True)
+    # One in ten of the chosen tokens is left as it is; places of another epoch would be legible.
+    assert run.history.series("train/accuracy")[-1] < 0.25
 
 
 def test_a_t5_that_said_spans_goes_on_with_pairs(tmp_path: Path) -> None:
