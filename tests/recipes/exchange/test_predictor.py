@@ -11,6 +11,7 @@ from netwright.models.mlp import MLP, MLPConfig
 from netwright.recipes.exchange.input_scaling import build_input_scaling
 from netwright.recipes.exchange.predictor import Predictor
 from netwright.train.tasks.language_modelling import LanguageModelling
+from netwright.train.tasks.masked_tokens import MaskedTokens
 from netwright.train.tasks.regression import Regression
 
 
@@ -56,3 +57,13 @@ def test_logits_of_tokens_stay_logits(scale: float) -> None:
     predictor = Predictor(Fixed(), LanguageModelling(5), tokens, None)
     assert torch.equal(predictor(torch.zeros(2, 3, dtype=torch.int64)), outputs)
     assert predictor.output_name == "logits"
+
+
+def test_masked_tokens_are_probabilities_which_no_impossible_logit_dwarfs() -> None:
+    masked = DataSpec(
+        inputs="masked", input_shape=(3,), target="tokens", num_outputs=5, vocab_size=6
+    )
+    predictor = Predictor(torch.nn.Identity(), MaskedTokens(5), masked, None)
+    outputs = torch.randn(2, 3, 5)
+    torch.testing.assert_close(predictor(outputs), outputs.softmax(2))
+    assert predictor.output_name == "probabilities"

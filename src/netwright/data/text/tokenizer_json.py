@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from netwright.core.errors import DataError
+from netwright.data.text.pretraining.sentinel_tokenizer import SentinelTokenizer
 from netwright.data.text.subword_tokenizer import SubwordTokenizer
 from netwright.data.text.tokenizer import BOS, EOS, PAD, SPECIALS, UNK, Tokenizer
 from netwright.data.text.word_tokenizer import WORD, WordTokenizer
@@ -41,6 +42,42 @@ def tokenizer_config(context: int | None) -> dict[str, Any]:
     }
 
 
+def framing_json(tokenizer: Tokenizer, mask: str) -> str:
+    """The content of tokenizer.json where texts are framed, as BERT reads them, and have masks.
+
+    Args:
+        tokenizer: its <bos> and <eos> are put around a text, and <eos> behind a second one.
+        mask: the name of the token behind the vocabulary.
+    """
+    library = _imported()
+    theirs = library.Tokenizer.from_str(to_tokenizer_json(tokenizer))
+    begin, end = SPECIALS[BOS], SPECIALS[EOS]
+    theirs.post_processor = library.processors.TemplateProcessing(
+        single=f"{begin} $A {end}",
+        pair=f"{begin} $A {end} $B:1 {end}:1",
+        special_tokens=[(begin, BOS), (end, EOS)],
+    )
+    theirs.add_special_tokens([mask])
+    content: str = theirs.to_str()
+    return content
+
+
+def framing_config(context: int, mask: str) -> dict[str, Any]:
+    """The content of tokenizer_config.json for `framing_json`; BERT's own names of its tokens."""
+    names = {"cls_token": SPECIALS[BOS], "sep_token": SPECIALS[EOS], "mask_token": mask}
+    inputs = ["input_ids", "token_type_ids", "attention_mask"]
+    return {**tokenizer_config(context), **names, "model_input_names": inputs}
+
+
+def _sentinels(tokenizer: Tokenizer) -> str:
+    """The tokenizer inside, and the sentinels behind its vocabulary."""
+    library, ours = _imported(), cast(SentinelTokenizer, tokenizer)
+    theirs = library.Tokenizer.from_str(to_tokenizer_json(ours.plain))
+    theirs.add_special_tokens(list(ours.tokens[ours.plain.size :]))
+    content: str = theirs.to_str()
+    return content
+
+
 def _subwords(tokenizer: Tokenizer) -> str:
     return cast(SubwordTokenizer, tokenizer).library_json()
 
@@ -71,6 +108,7 @@ WRITERS: Mapping[str, Callable[[Tokenizer], str]] = {
     "word": _words,
     "bpe": _subwords,
     "wordpiece": _subwords,
+    "sentinels": _sentinels,
 }
 
 

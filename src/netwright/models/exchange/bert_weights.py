@@ -21,7 +21,8 @@ from torch import Tensor
 
 from netwright.models.exchange.layer_names import BlockNames, LayerNames
 
-PREFIX, HEADS = "bert.", ("cls.", "classifier.")
+OTHER_HEAD, SPAN_HEAD = "classifier.", "qa_outputs."
+PREFIX, HEADS = "bert.", ("cls.", OTHER_HEAD, SPAN_HEAD)
 NAMES = LayerNames(
     stacks=(
         BlockNames(
@@ -58,8 +59,8 @@ NAMES = LayerNames(
         "cls.predictions.bias": "pretraining.bias",
         "cls.seq_relationship.weight": "pretraining.next_text.weight",
         "cls.seq_relationship.bias": "pretraining.next_text.bias",
-        "classifier.weight": "head.weight",
-        "classifier.bias": "head.bias",
+        f"{OTHER_HEAD}weight": "head.weight",
+        f"{OTHER_HEAD}bias": "head.bias",
     },
 )
 # The same tensors under a second name, and what is no weight.
@@ -86,9 +87,16 @@ def from_bert(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return NAMES.to_ours({name: value for name, value in theirs.items() if name not in NO_WEIGHTS})
 
 
-def to_bert(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Our weights as `transformers` reads them."""
+def to_bert(weights: Mapping[str, Tensor], *, marks_spans: bool = False) -> dict[str, Tensor]:
+    """Our weights as `transformers` reads them.
+
+    Args:
+        weights: by our names.
+        marks_spans: they are for a BertForQuestionAnswering, which calls its head otherwise.
+    """
     bare = NAMES.to_theirs(weights)
+    if marks_spans:
+        bare = {name.replace(OTHER_HEAD, SPAN_HEAD): value for name, value in bare.items()}
     if "pretraining.bias" in weights:
         bare |= {again: bare[first] for again, first in AGAIN.items()}
     return {
@@ -100,4 +108,4 @@ def _bare(name: str) -> str:
     """Without the prefix; old files have gamma and beta for what is weight and bias now."""
     for old, new in (("LayerNorm.gamma", "LayerNorm.weight"), ("LayerNorm.beta", "LayerNorm.bias")):
         name = name.replace(old, new)
-    return name.removeprefix(PREFIX)
+    return name.removeprefix(PREFIX).replace(SPAN_HEAD, OTHER_HEAD)

@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from netwright.data.text.tokenizer import BOS, EOS, PAD, UNK
+from netwright.models.exchange.task_labels import task_labels
 from netwright.models.transformers.gpt import GPT, GPTConfig
 
 LANGUAGE_MODEL, CLASSIFIER = "GPT2LMHeadModel", "GPT2ForSequenceClassification"
-PROBLEMS = {"class": "single_label_classification", "labels": "multi_label_classification"}
 SIZES = {"n_layer": "layers", "n_head": "heads", "n_embd": "width", "n_positions": "context"}
 # What GPT-2 computes with, where a config may say otherwise.
 FIXED = {
@@ -61,12 +61,7 @@ def to_gpt2_config(model: GPT) -> dict[str, Any]:
         "tie_word_embeddings": model.head is None,
         "torch_dtype": "float32",
     }
-    if not is_language_model:
-        names = spec.class_names
-        told["problem_type"] = PROBLEMS[spec.target]
-        told["id2label"] = {str(place): name for place, name in enumerate(names)}
-        told["label2id"] = {name: place for place, name in enumerate(names)}
-    return told
+    return told if is_language_model else {**told, **task_labels(spec)}
 
 
 def generation_config() -> dict[str, Any]:

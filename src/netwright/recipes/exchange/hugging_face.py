@@ -1,8 +1,9 @@
-"""A GPT as a folder of Hugging Face's, which `transformers` opens as a GPT-2.
+"""A transformer as a folder of Hugging Face's, which `transformers` opens.
 
-config.json, model.safetensors                  GPT2LMHeadModel, GPT2ForSequenceClassification
-tokenizer.json, tokenizer_config.json           AutoTokenizer
-generation_config.json                          of a language model: what `generate` never says
+config.json, model.safetensors                  the model, with the head of its task
+tokenizer.json, tokenizer_config.json           AutoTokenizer, where the run reads texts
+preprocessor_config.json                        AutoImageProcessor, where it reads images
+generation_config.json                          where it says texts: what `generate` does by itself
 
 model = AutoModelForCausalLM.from_pretrained(folder)
 tokenizer = AutoTokenizer.from_pretrained(folder)
@@ -16,94 +17,74 @@ from typing import Any, ClassVar, cast
 import torch
 from torch import Tensor
 
-from netwright.core.errors import ConfigError, RunError
+from netwright.core.errors import ConfigError
 from netwright.core.files.storage import Staging, as_json
 from netwright.core.files.tensor_content import TensorContent
 from netwright.core.trees import Tree
-from netwright.data.text.encoder import TextEncoder
-from netwright.data.text.tokenizer import UNK
-from netwright.data.text.tokenizer_json import to_tokenizer_json, tokenizer_config
-from netwright.models.exchange.gpt2_config import (
-    PROBLEMS,
-    differs_from_gpt2,
-    generation_config,
-    to_gpt2_config,
-)
-from netwright.models.exchange.gpt2_weights import to_gpt2
-from netwright.models.transformers.gpt import GPT, GPTConfig
+from netwright.recipes.exchange.architectures.architecture import Architecture
+from netwright.recipes.exchange.architectures.bert import AsBERT
+from netwright.recipes.exchange.architectures.gpt2 import AsGPT2
+from netwright.recipes.exchange.architectures.t5 import AsT5
+from netwright.recipes.exchange.architectures.vit import AsViT
 from netwright.recipes.exchange.export_format import ExportFormat, ExportSource, Reopened
 from netwright.recipes.exchange.tracing import quietly
 
+ARCHITECTURES: tuple[Architecture, ...] = (AsGPT2(), AsBERT(), AsT5(), AsViT())
+ELSEWHERE = "export it to onnx, torch-export or state-dict"
+
 
 class HuggingFace(ExportFormat):
-    """Config, weights and tokenizer."""
+    """Config, weights, and how inputs are read."""
 
-    sentence: ClassVar[str] = "a GPT as a GPT-2 that transformers opens, with its tokenizer"
+    sentence: ClassVar[str] = "a GPT, BERT, T5 or ViT that transformers opens, with its tokenizer"
     packages: ClassVar[tuple[str, ...]] = ("transformers", "tokenizers")
 
     def check(self, source: ExportSource) -> None:
-        """Refuse what is no GPT-2, or has no tokenizer."""
-        model = source.model
-        if not isinstance(model, GPT):
-            name = source.section["name"] or type(model).__name__
+        """Refuse what `transformers` has no place for."""
+        found = _architecture(source)
+        if found is None:
+            name = source.section["name"] or type(source.model).__name__
             raise ConfigError(
-                f"{name} cannot be exported to hf, which is for gpt and its sizes; export it to "
-                "onnx, torch-export or state-dict"
+                f"{name} cannot be exported to hf, which is for gpt, bert, t5 and vit in their "
+                f"sizes; {ELSEWHERE}"
             )
-        reason = differs_from_gpt2(cast(GPTConfig, model.config))
-        if source.spec.target not in {"tokens", *PROBLEMS}:
-            reason = f"it predicts a target of kind {source.spec.target!r}"
-        if not isinstance(source.preprocessor, TextEncoder):
-            reason = "its data has no tokenizer"
+        reason = found.differs(source)
         if reason:
             raise ConfigError(
-                f"this GPT cannot be exported to hf as a GPT-2: {reason}; export it to onnx, "
-                "torch-export or state-dict"
+                f"this {found.family.__name__} cannot be exported to hf as a {found.title}: "
+                f"{reason}; {ELSEWHERE}"
             )
 
     def write(self, source: ExportSource, staging: Staging) -> None:
-        """The files of the model and of its tokenizer."""
-        model, encoder = cast(GPT, source.model), cast(TextEncoder, source.preprocessor)
-        weights = to_gpt2(model.state_dict(), is_classifier=source.spec.target != "tokens")
-        content = TensorContent(weights, {"format": "pt"})
-        staging.write("config.json", as_json(to_gpt2_config(model)))
-        staging.write("model.safetensors", content)
-        staging.write("tokenizer.json", to_tokenizer_json(encoder.tokenizer).encode())
-        staging.write("tokenizer_config.json", as_json(tokenizer_config(model.context)))
-        if source.spec.target == "tokens":
-            staging.write("generation_config.json", as_json(generation_config()))
+        """The files of the model, and of what reads its inputs."""
+        found = cast(Architecture, _architecture(source))
+        staging.write("config.json", as_json(found.config(source)))
+        staging.write("model.safetensors", TensorContent(found.weights(source), {"format": "pt"}))
+        for name, content in found.others(source).items():
+            staging.write(name, content)
 
     def reopen(self, source: ExportSource, folder: Path) -> Reopened:
-        """What `transformers` makes of the folder; its tokens of texts must be ours as well."""
+        """What `transformers` makes of the folder; it must read inputs as we do, too."""
         import transformers  # noqa: PLC0415 - optional
 
-        is_language_model = source.spec.target == "tokens"
-        kind = "AutoModelForCausalLM" if is_language_model else "AutoModelForSequenceClassification"
+        found = cast(Architecture, _architecture(source))
+        kind = getattr(transformers, found.kind(source))
         with quietly(), _without_progress(transformers):
-            theirs = getattr(transformers, kind).from_pretrained(folder, local_files_only=True)
-            read = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        _check_tokens(source, read)
+            theirs = kind.from_pretrained(folder, local_files_only=True)
+            found.check_inputs(transformers, source, folder)
         theirs.eval()
 
         def predicted(rows: Tree) -> Tensor:
             with torch.no_grad():
-                logits: Tensor = theirs(rows).logits
-            return logits if is_language_model else source.predictor.task.predictions(logits)
+                outputs = found.outputs(theirs, source, cast(Tensor, rows))
+            return source.predictor.predictions(outputs)
 
         return predicted
 
 
-def _check_tokens(source: ExportSource, read: Any) -> None:
-    """Refuse a tokenizer that reads the texts of the rows otherwise than ours."""
-    tokenizer = cast(TextEncoder, source.preprocessor).tokenizer
-    for row in source.rows.tolist():
-        text = tokenizer.decode([token for token in row if token != UNK])
-        wanted, got = tokenizer.encode(text), read(text, add_special_tokens=False)["input_ids"]
-        if wanted != got:
-            raise RunError(
-                f"exported to hf, the tokenizer differs from the run: {text[:40]!r} is "
-                f"{wanted[:8]} there and {got[:8]} here; nothing was written"
-            )
+def _architecture(source: ExportSource) -> Architecture | None:
+    """The one that this model is of."""
+    return next((one for one in ARCHITECTURES if isinstance(source.model, one.family)), None)
 
 
 @contextmanager

@@ -58,7 +58,8 @@ def write_script(source: ExportSource, to: str, staging: Staging) -> None:
 def _why_not(source: ExportSource, to: str) -> str:
     spec, preprocessor = source.spec, source.preprocessor
     if to == "hf":
-        return "" if spec.target == "tokens" else "use a pipeline of transformers to classify texts"
+        is_language_model = (spec.inputs, spec.target) == ("tokens", "tokens")
+        return "" if is_language_model else "use a pipeline of transformers"
     if to not in RUNNERS:
         return f"{to} holds weights, which do not run by themselves"
     if spec.target not in {"class", "labels", "real"}:

@@ -1,6 +1,7 @@
 """The module that is exported: inputs as a user has them in, predictions as a user reads them out.
 
-probabilities     of classes (B, C), of labels (B, C), of a mask (B, C, I, J), of tags (B, T, C)
+probabilities     of classes (B, C), of labels (B, C), of a mask (B, C, I, J), of tags (B, T, C), of
+                  masked tokens (B, T, V), of spans to begin and to end there (B, T, 2)
 values            reals in the units of the target (B, K)
 logits            of the next tokens (B, T, V): decoding needs them as they are
 """
@@ -8,7 +9,7 @@ logits            of the next tokens (B, T, V): decoding needs them as they are
 import torch
 from torch import Tensor, nn
 
-from netwright.core.outputs import logits_of
+from netwright.core.outputs import Output, logits_of
 from netwright.core.trees import Tree
 from netwright.data.spec import DataSpec
 from netwright.recipes.exchange.input_scaling import InputScaling
@@ -34,8 +35,9 @@ class Predictor(nn.Module):
     @property
     def output_name(self) -> str:
         """What the outputs are called in the files."""
-        names = {"tokens": "logits", "real": "values"}
-        return names.get(self.spec.target, "probabilities")
+        if self._is_decoded:
+            return "logits"
+        return "values" if self.spec.target == "real" else "probabilities"
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Inputs (B, ...), raw where there is a scaling -> predictions, or logits of tokens."""
@@ -51,5 +53,13 @@ class Predictor(nn.Module):
         return self._predicted(encoded)
 
     def _predicted(self, encoded: Tree) -> Tensor:
-        output = self.model(encoded)
-        return logits_of(output) if self.spec.target == "tokens" else self.task.predictions(output)
+        return self.predictions(self.model(encoded))
+
+    def predictions(self, output: Tensor | Output) -> Tensor:
+        """What a model gives of a batch, as it is written out."""
+        return logits_of(output) if self._is_decoded else self.task.predictions(output)
+
+    @property
+    def _is_decoded(self) -> bool:
+        """Whether tokens are said one after the other; masked ones are found all at once."""
+        return self.spec.target == "tokens" and self.spec.inputs != "masked"

@@ -1,0 +1,1 @@
+"""Our transformers as `transformers` has them: what each becomes there, and what has no place."""
