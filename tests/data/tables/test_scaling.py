@@ -80,3 +80,32 @@ def test_what_lies_half_a_range_outside_is_far() -> None:
     assert older == scaling  # it fits the same data
     assert not older.far_outside(values).any()
     assert not Scaling(0.0, 1.0, 0.0, low=0.0).far_outside(values).any()  # half a range is none
+
+
+def test_one_absurd_value_does_not_move_the_robust_scaling() -> None:
+    """Of 1 to 9 the quartiles are 3 and 7, the median is 5."""
+    values = np.array([3.0, 1.0, np.nan, 2.0, 9.0, 5.0, 4.0, 6.0, 8.0, 7.0])
+    scaling = Scaling.fit_robust(values)
+    assert (scaling.mean, scaling.median) == (5.0, 5.0)
+    assert scaling.std == pytest.approx(4 / 1.3489795)
+    absurd = np.where(values == 9.0, 1e9, values)
+    assert Scaling.fit_robust(absurd) == scaling
+    assert Scaling.fit(absurd).std > 1e8
+
+
+def test_normal_values_have_spread_1_either_way() -> None:
+    values = np.random.default_rng(0).normal(3.0, 2.0, 20_000)
+    usual, robust = Scaling.fit(values), Scaling.fit_robust(values)
+    assert robust.std == pytest.approx(usual.std, rel=0.02)
+    assert robust.mean == pytest.approx(usual.mean, abs=0.05)
+
+
+def test_robust_weights_are_rows_too() -> None:
+    values, weights = np.array([1.0, 5.0, 2.0, 40.0]), np.array([1.0, 3.0, 2.0, 1.0])
+    assert Scaling.fit_robust(values, weights) == Scaling.fit_robust(values.repeat([1, 3, 2, 1]))
+
+
+def test_a_column_that_is_mostly_one_value_is_scaled_as_usual() -> None:
+    values = np.array([0.0] * 9 + [5.0])
+    assert Scaling.fit_robust(values) == Scaling.fit(values)
+    assert Scaling.fit_robust(np.zeros(3)).std == 0.0

@@ -380,3 +380,18 @@ def test_a_column_of_groups_is_no_feature_and_keeps_its_rows_together() -> None:
     assert len(data.preprocessor.encode(frame[["x"]])) == 40  # new rows need no group
     with pytest.raises(ConfigError, match="column 'who' is used both as drop and as group_column"):
         from_frame(frame, TableConfig(target=("y",), group_column="who", drop=("who",)))
+
+
+def test_robust_scaling_is_kept_with_the_encoder(tmp_path: Path) -> None:
+    lines = ["a,y", *(f"{row}.5,{'yn'[row % 2]}" for row in range(1, 40)), "1000000,y"]
+    settings: dict[str, Any] = {"target": ("y",), "val_size": 0.0, "test_size": 0.0}
+    usual, robust = (
+        load_text(tmp_path, "\n".join(lines), scaling=scaling, **settings)
+        for scaling in ("standard", "robust")
+    )
+    new = pd.DataFrame({"a": [row + 0.5 for row in range(1, 40)]})
+    assert float(usual.preprocessor.encode(new).std()) < 0.001  # one row has all of the spread
+    encoded = robust.preprocessor.encode(new)
+    assert 0.5 < float(encoded.std()) < 1.5
+    again = TableEncoder.from_json(json.loads(json.dumps(robust.preprocessor.to_json())))
+    assert torch.equal(again.encode(new), encoded)

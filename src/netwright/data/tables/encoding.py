@@ -32,6 +32,7 @@ from netwright.data.tables.frames import column_table, columns_of
 from netwright.data.tables.number_feature import NumberFeature
 from netwright.data.tables.raw_table import RawTable, listed
 from netwright.data.tables.reading import is_table, read_table
+from netwright.data.tables.scaling import ScalingKind
 from netwright.data.tables.targets import TargetEncoder
 from netwright.data.tables.training_column import TrainingColumn
 
@@ -231,6 +232,7 @@ def fit_features(
     columns: Collection[str],
     types: Mapping[str, GivenKind],
     max_categories: int,
+    scaling: ScalingKind = "standard",
 ) -> tuple[tuple[Feature, ...], tuple[ColumnSummary, ...]]:
     """Infer and fit columns on the training rows.
 
@@ -241,6 +243,7 @@ def fit_features(
         columns: the columns to learn from.
         types: kinds that are given instead of inferred.
         max_categories: how many categories of one column are kept, with "other".
+        scaling: of numbers: by mean and standard deviation, or by median and quartiles.
     """
     features: list[Feature] = []
     summaries = []
@@ -248,7 +251,7 @@ def fit_features(
         column = TrainingColumn(table, name, rows, weights)
         given = types.get(name)
         found = infer_column(column) if given is None else forced_column(column, given)
-        feature = _fitted(column, found, max_categories)
+        feature = _fitted(column, found, max_categories, scaling)
         if feature is None:
             note = f"left out, {found.remark}"
         else:
@@ -261,9 +264,11 @@ def fit_features(
     return tuple(features), tuple(summaries)
 
 
-def _fitted(column: TrainingColumn, found: Inference, max_categories: int) -> Feature | None:
+def _fitted(
+    column: TrainingColumn, found: Inference, max_categories: int, scaling: ScalingKind
+) -> Feature | None:
     if found.kind == "number":
-        return NumberFeature.fit(column)
+        return NumberFeature.fit(column, scaling)
     if found.kind == "category":
         return CategoryFeature.fit(column, max_categories)
     if found.kind == "date":

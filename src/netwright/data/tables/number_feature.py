@@ -11,7 +11,7 @@ from netwright.data.preprocessing import readable
 from netwright.data.tables.cells import numbers_of
 from netwright.data.tables.feature import MISSING, Feature, side_by_side
 from netwright.data.tables.raw_table import RawTable
-from netwright.data.tables.scaling import Scaling
+from netwright.data.tables.scaling import Scaling, ScalingKind
 from netwright.data.tables.training_column import TrainingColumn
 
 
@@ -32,12 +32,13 @@ class NumberFeature(Feature):
     has_indicator: bool
 
     @classmethod
-    def fit(cls, column: TrainingColumn) -> "NumberFeature":
+    def fit(cls, column: TrainingColumn, scaling: ScalingKind = "standard") -> "NumberFeature":
         """Fit to the training rows; every row must hold a number or nothing."""
         values = numbers_of(column.table, column.name)[column.rows]
+        by = Scaling.fit_robust if scaling == "robust" else Scaling.fit
         return cls(
             name=column.name,
-            scaling=Scaling.fit(values, column.weights),
+            scaling=by(values, column.weights),
             has_indicator=bool(np.isnan(values).any()),
         )
 

@@ -1,12 +1,15 @@
 """One standardised number: fitted on the training rows, with the median where it is missing."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netwright.data.tables.column_cells import LARGEST
 
+ScalingKind = Literal["standard", "robust"]
+OF_A_NORMAL = 1.3489795003921634  # its interquartile range, in standard deviations
 FAR = 0.5  # of the width of the training range: what lies further outside is said
 
 
@@ -54,7 +57,25 @@ class Scaling:
         shares = weights / weights.sum()
         mean = shares @ scaled
         std = float(np.sqrt(shares @ (scaled - mean) ** 2)) * unit
-        return cls(float(mean) * unit, std, _median(present, weights), low, high)
+        return cls(float(mean) * unit, std, _quantile(present, weights, 0.5), low, high)
+
+    @classmethod
+    def fit_robust(
+        cls, values: NDArray[np.float64], weights: NDArray[np.float64] | None = None
+    ) -> "Scaling":
+        """By median and interquartile range, which a few absurd values do not move.
+
+            z = (x - median) / ((q_75 - q_25) / 1.349)
+
+        of which normal values have the standard deviation 1. Where the range is 0, as of a column
+        that is mostly one value, it is the usual scaling.
+        """
+        usual = cls.fit(values, weights)
+        order = np.argsort(values, kind="stable")[: int((~np.isnan(values)).sum())]
+        amounts = np.ones(len(order)) if weights is None else weights[order]
+        low, high = (_quantile(values[order], amounts, share) for share in (0.25, 0.75))
+        spread = high / OF_A_NORMAL - low / OF_A_NORMAL
+        return replace(usual, mean=usual.median, std=spread) if spread else usual
 
     def far_outside(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Which values (N,) lie outside the training range by more than half its width."""
@@ -77,9 +98,9 @@ class Scaling:
         return np.clip(z, -LARGEST, LARGEST, out=z).astype(np.float32)
 
 
-def _median(ordered: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
-    """Half of the weight lies on either side of it; the mean of two values where both do."""
+def _quantile(ordered: NDArray[np.float64], weights: NDArray[np.float64], share: float) -> float:
+    """So much of the weight lies below it; the mean of two values where that is so of both."""
     until = weights.cumsum()
-    half = until[-1] / 2
-    low, high = np.searchsorted(until, half), np.searchsorted(until, half, side="right")
+    part = until[-1] * share
+    low, high = np.searchsorted(until, part), np.searchsorted(until, part, side="right")
     return float(ordered[low] / 2 + ordered[high] / 2)

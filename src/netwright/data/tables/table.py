@@ -18,6 +18,7 @@ from netwright.data.tables.dialect import Dialect
 from netwright.data.tables.encoding import TableEncoder, fit_features, row_weights
 from netwright.data.tables.raw_table import RawTable, listed
 from netwright.data.tables.reading import read_table
+from netwright.data.tables.scaling import ScalingKind
 from netwright.data.tables.splitting import AUTOMATIC, Division, divide, find_split_column
 from netwright.data.tables.targets import TargetEncoder, check_present
 from netwright.data.tables.training_column import TrainingColumn
@@ -62,6 +63,13 @@ class TableConfig(Dialect, DataConfig):
     max_categories: Annotated[
         int, Ge(2), Doc("maximum number of categories per column; rarer ones become 'other'")
     ] = 50
+    scaling: Annotated[
+        ScalingKind,
+        Doc(
+            "scaling of numbers: standard, by mean and standard deviation; robust, by median and "
+            "quartiles, which a few absurd values do not move"
+        ),
+    ] = "standard"
 
 
 def load_table(config: TableConfig) -> Data:
@@ -190,6 +198,7 @@ def _fitted(
         columns=[column for column in table.columns if column not in roles],
         types=config.types,
         max_categories=config.max_categories,
+        scaling=config.scaling,
     )
     notes = {
         "weight": "sample weights",
