@@ -122,6 +122,7 @@ def test_spec_names_everything(tmp_path: Path) -> None:
         "padding": None,
         "source_length": 0,
         "shared_vocabulary": False,
+        "sentinels": 0,
     }
     assert data.notes[0].startswith("rows: ")
     assert "y: target, class, 2 values: 'a', 'b'" in data.notes
