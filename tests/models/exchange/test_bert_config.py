@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from netwright.models.exchange.bert_config import to_bert_config
+from netwright.models.exchange.bert_config import differs_from_bert, to_bert_config
 from netwright.models.exchange.bert_weights import from_bert, to_bert
 from netwright.models.transformers.bert import BERT, BERTConfig
 from tests.models.transformers.test_bert import MASKED, TAGS
@@ -29,3 +29,10 @@ def test_the_head_of_spans_has_a_name_of_its_own_there() -> None:
     assert {"qa_outputs.weight", "qa_outputs.bias"} <= theirs.keys()
     assert not any(name.startswith("classifier") for name in theirs)
     assert from_bert(theirs).keys() == weights.keys()
+
+
+def test_settings_that_bert_has_not_are_told() -> None:
+    assert not differs_from_bert(CONFIG)
+    alibi, window = replace(CONFIG, positions="alibi"), replace(CONFIG, attention="window")
+    assert differs_from_bert(alibi) == "positions are alibi, those of BERT are learned"
+    assert differs_from_bert(window) == "attention is window, that of BERT is full"

@@ -8,7 +8,17 @@ Source: Devlin et al. (2018), arXiv 1810.04805; `transformers.BertConfig`.
 from typing import Any, cast
 
 from netwright.data.text.tokenizer import PAD
-from netwright.models.transformers.bert import BERT, EXPANSION, SPREAD, BERTConfig
+from netwright.models.transformers.attention_settings import SPREAD
+from netwright.models.transformers.bert import BERT, EXPANSION, BERTConfig
+
+
+def differs_from_bert(config: BERTConfig) -> str:
+    """The first setting that BERT has not, in a few words; empty where it is a BERT."""
+    if config.positions != "learned":
+        return f"positions are {config.positions}, those of BERT are learned"
+    if config.attention != "full":
+        return f"attention is {config.attention}, that of BERT is full"
+    return ""
 
 
 def to_bert_config(model: BERT) -> dict[str, Any]:
@@ -24,7 +34,7 @@ def to_bert_config(model: BERT) -> dict[str, Any]:
         "intermediate_size": EXPANSION * config.width,
         "hidden_act": "gelu",
         **dict.fromkeys(drops, config.dropout),
-        "max_position_embeddings": len(model.wpe.weight),
+        "max_position_embeddings": model.context,
         "type_vocab_size": len(model.wse.weight),
         "initializer_range": SPREAD,
         "layer_norm_eps": config.norm_eps,

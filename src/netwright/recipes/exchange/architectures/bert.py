@@ -20,11 +20,11 @@ from netwright.data.text.encoder import TextEncoder
 from netwright.data.text.pretraining.framing import MASK, frame_texts, segments_of
 from netwright.data.text.tokenizer import BOS, EOS, PAD
 from netwright.data.text.tokenizer_json import framing_config, framing_json
-from netwright.models.exchange.bert_config import to_bert_config
+from netwright.models.exchange.bert_config import differs_from_bert, to_bert_config
 from netwright.models.exchange.bert_weights import to_bert
 from netwright.models.exchange.task_labels import PROBLEMS, task_labels
 from netwright.models.model import Model
-from netwright.models.transformers.bert import BERT, NEVER
+from netwright.models.transformers.bert import BERT, NEVER, BERTConfig
 from netwright.recipes.exchange.architectures.architecture import (
     Architecture,
     check_tokenizer,
@@ -47,12 +47,12 @@ class AsBERT(Architecture):
     title: ClassVar[str] = "BERT"
 
     def differs(self, source: ExportSource) -> str:
-        """Another target, no tokenizer."""
+        """Settings that BERT has not, another target, no tokenizer."""
         if not isinstance(source.preprocessor, TextEncoder):
             return "its data has no tokenizer"
         if source.spec.target not in KINDS:
             return f"it predicts a target of kind {source.spec.target!r}"
-        return ""
+        return differs_from_bert(cast(BERTConfig, _model(source).config))
 
     def config(self, source: ExportSource) -> dict[str, Any]:
         """The sizes, the head and the names of its classes."""
@@ -71,7 +71,7 @@ class AsBERT(Architecture):
     def others(self, source: ExportSource) -> Mapping[str, bytes]:
         """The tokenizer with [CLS], [SEP] and [MASK]."""
         tokenizer = cast(TextEncoder, source.preprocessor).tokenizer
-        config = framing_config(len(_model(source).wpe.weight), MASK)
+        config = framing_config(_model(source).context, MASK)
         return tokenizer_files(framing_json(tokenizer, MASK), config)
 
     def kind(self, source: ExportSource) -> str:
