@@ -28,6 +28,7 @@ def test_the_error_of_rank_k_is_what_the_other_singular_values_hold() -> None:
     np.testing.assert_allclose(dense.T @ space.rows, space.column_vectors, atol=1e-8)
 
 
+@pytest.mark.covers("dimensionality-reduction-words")
 def test_words_of_like_rows_stay_close() -> None:
     rng = np.random.default_rng(0)
     dense = rng.poisson(2.0, (12, 40)).astype(float)

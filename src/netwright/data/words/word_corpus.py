@@ -78,6 +78,8 @@ def load_words(config: WordsConfig) -> Data:
             seen = files.enter_context(tempfile.TemporaryFile(dir=folder))
             counts, total = _number_words(_pieces(config), config, seen)
             plain = len(counts)
+            if not total:
+                raise DataError(f"{name}: there are no words in it")
             for _ in range(config.phrases):
                 joined = files.enter_context(tempfile.TemporaryFile(dir=folder))
                 counts = _join_words(seen, counts, config.min_count, joined)
