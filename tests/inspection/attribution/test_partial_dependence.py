@@ -1,5 +1,7 @@
 """Partial dependence: means and intervals worked by hand, units, categories, and refusals."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch import Tensor
@@ -70,6 +72,13 @@ def test_what_moves_the_answer_most_comes_first() -> None:
     assert len(view.table_rows()) == 3
     check_sound(view)
     check_sound(measure(("c",)))
+
+
+def test_columns_of_one_name_are_measured_apart() -> None:
+    names = ("a", "a", "c=red", "c=blue", "c=green")
+    view = measure_partial_dependence(additive, X, replace(SPEC, feature_names=names), UNITS)
+    first, second = (one.reach for one in view.columns if one.name == "a")
+    assert [first, second] == [one.reach for one in measure(("a", "b")).columns]
 
 
 def test_unknown_columns_are_refused_with_the_nearest() -> None:

@@ -71,8 +71,20 @@ def test_enough_drawn_blocks_are_full_attention() -> None:
     torch.testing.assert_close(found, dense)
 
 
+def test_heads_that_are_a_view_of_a_projection_are_read_as_a_copy_of_them_is() -> None:
+    queries, *others = (part.transpose(1, 2).contiguous().transpose(1, 2) for part in draw(12))
+    assert not queries.is_contiguous()
+    found = bigbird_attention(queries, others[0], others[1], BigBirdBlocks(3))
+    torch.testing.assert_close(found, bigbird_attention(*draw(12), BigBirdBlocks(3)))
+
+
 def test_blocks_that_cannot_be_are_refused() -> None:
-    with pytest.raises(ConfigError, match=r"^size must be at least 1, got 0$"):
-        bigbird_table(4, BigBirdBlocks(0))
+    none, size = BigBirdBlocks(0), r"^size must be at least 1, got 0$"
+    with pytest.raises(ConfigError, match=size):
+        bigbird_table(4, none)
+    with pytest.raises(ConfigError, match=size):
+        bigbird_mask(4, none)
+    with pytest.raises(ConfigError, match=size):
+        bigbird_attention(*draw(4), none)
     with pytest.raises(ConfigError, match=r"^random_blocks must be at least 0, got -1$"):
         bigbird_table(4, BigBirdBlocks(2, 1, -1))

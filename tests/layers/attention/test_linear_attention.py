@@ -13,6 +13,7 @@ from netwright.layers.attention.linear_attention import (
     linear_step,
     linear_weights,
 )
+from netwright.layers.attention.position_encoding import Rotary
 from tests.repetition import for_each
 
 
@@ -90,9 +91,11 @@ def test_the_layer_reads_by_the_weights_that_it_shows(is_causal: bool) -> None:
     torch.testing.assert_close(sums, torch.ones_like(sums))
 
 
-def test_what_is_kept_does_not_grow_and_goes_on_as_the_whole() -> None:
+@for_each("is_rotary", [False, True])
+def test_what_is_kept_does_not_grow_and_goes_on_as_the_whole(is_rotary: bool) -> None:
     torch.manual_seed(0)
-    layer = LinearAttention(8, 2, causal=True).double()
+    rotary = Rotary(4, 2 * BLOCK + 5) if is_rotary else None
+    layer = LinearAttention(8, 2, causal=True, rotary=rotary).double()
     x = torch.randn(2, 2 * BLOCK + 5, 8, dtype=torch.float64)
     whole, cache, parts = layer(x), layer.start(2, 999), []
     for part in torch.split(x, [1, BLOCK + 1, 1, BLOCK + 2], dim=1):

@@ -8,6 +8,7 @@ from torch.nn import functional
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from netwright.core.errors import ConfigError
 from netwright.layers.attention.attention import attend
 from netwright.layers.attention.attention_scores import scaled_dot_scores
 from netwright.layers.attention.streaming_attention import attention_bytes, streaming_attention
@@ -52,3 +53,8 @@ def test_scores_take_the_square_of_the_length_and_a_stream_takes_its_multiple() 
         assert 4 * full.most == attention_bytes(length, 2)
         held[length] = stream.most
     assert held == {256: 2 * 256 * 16, 512: 2 * 512 * 16}
+
+
+def test_a_block_without_keys_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"^block must be positive, got 0$"):
+        streaming_attention(*torch.zeros(3, 1, 1, 2, 4), block=0)

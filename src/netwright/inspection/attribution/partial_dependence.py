@@ -177,8 +177,10 @@ def measure_partial_dependence(
     groups = torch.tensor(spec.groups_of_features)
     outputs = _outputs(spec)
     found = []
-    for name in columns or names:
-        places = (groups == names.index(name)).nonzero()[:, 0]
+    for group, name in enumerate(names):
+        if columns and name not in columns:
+            continue
+        places = (groups == group).nonzero()[:, 0]
         values = _values(inputs, places, spec, units)
         if len(values.encoded) > 1:
             found.append(_dependence(predict, inputs, name, places, values, outputs))

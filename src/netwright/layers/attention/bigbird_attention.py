@@ -62,6 +62,7 @@ def bigbird_table(count: int, blocks: BigBirdBlocks) -> Tensor:
 
 def bigbird_mask(length: int, blocks: BigBirdBlocks) -> Tensor:
     """(T, T): True where a query may read a key."""
+    _check_blocks(blocks)
     count = -(-length // blocks.size)
     table = bigbird_table(count, blocks)
     pairs = (table[:, :, None] == torch.arange(count)).any(dim=1)  # (N, N)
@@ -100,6 +101,7 @@ def bigbird_attention(
         scale: of the scores; 1 / sqrt(K) where None.
     """
     check_shape("queries", queries, "B", "H", "T", "K")
+    _check_blocks(blocks)
     length, size, device = queries.shape[2], blocks.size, queries.device
     count = -(-length // size)
     table = bigbird_table(count, blocks).to(device)
@@ -108,7 +110,7 @@ def bigbird_attention(
 
     def in_blocks(x: Tensor) -> Tensor:
         filled = functional.pad(x, (0, 0, 0, -length % size))
-        return filled.view(-1, count, size, x.shape[3])  # (B H, N, b, K)
+        return filled.reshape(-1, count, size, x.shape[3])  # (B H, N, b, K)
 
     def read_blocks(x: Tensor) -> Tensor:
         return in_blocks(x)[:, table.clamp_min(0)].flatten(2, 3)  # (B H, N, M b, K)

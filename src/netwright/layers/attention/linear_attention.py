@@ -169,7 +169,7 @@ class LinearAttention(SelfAttention[LinearCache]):
     ) -> tuple[Tensor, LinearCache]:
         """The next positions (B, T, D), which read from the state of those before."""
         _check_no_bias(score_bias)
-        queries, keys, values = self._parts(x)
+        queries, keys, values = self._parts(x, start=cache.length)
         places = torch.arange(cache.length, cache.length + x.shape[1], device=x.device)
         counted = None if cache.first is None else places >= cache.first[:, None]
         heads, state = read_causally(queries, keys, values, cache.state, counted)
@@ -183,9 +183,9 @@ class LinearAttention(SelfAttention[LinearCache]):
         queries, keys, _ = self._parts(zero_unread(x, mask))
         return linear_weights(queries, keys, is_causal=self.causal, counted=counted_keys(mask))
 
-    def _parts(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Queries, keys and values, (B, H, T, K) each."""
-        queries, keys, values = self._split(x)
+    def _parts(self, x: Tensor, start: int = 0) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries, keys and values of positions from `start` on, (B, H, T, K) each."""
+        queries, keys, values = self._split(x, start)
         return queries, self._for_all_heads(keys), self._for_all_heads(values)
 
 

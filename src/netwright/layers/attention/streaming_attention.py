@@ -15,7 +15,7 @@ Source: Milakov and Gimelshein, "Online normalizer calculation for softmax" (201
 import torch
 from torch import Tensor
 
-from netwright.core.checks import check_shape
+from netwright.core.checks import check_positive, check_shape
 
 BLOCK = 128  # c
 
@@ -38,6 +38,7 @@ def streaming_attention(
         block: c, keys that are read at a time.
     """
     check_shape("queries", queries, "B", "H", "T", "K")
+    check_positive("block", block)
     asked = queries * queries.shape[3] ** -0.5
     places = torch.arange(queries.shape[2], device=queries.device)[:, None]
     most = queries.new_full((*queries.shape[:3], 1), -torch.inf)
