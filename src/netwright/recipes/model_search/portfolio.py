@@ -12,9 +12,11 @@ from netwright.models.catalog import MODELS
 from netwright.models.ensembles.ensemble import Ensemble
 from netwright.models.model import check_fits
 
-_FIRST = ("random-forest", "hist-boosting", "mlp")
-_LATER = ("gradient-boosting", "mlp-plr", "table-resnet", "ft-transformer")
-USUAL = {"class": ("softmax", *_FIRST, *_LATER), "real": ("ridge", *_FIRST, *_LATER)}
+_LATER = ("mlp", "gradient-boosting", "mlp-plr", "table-resnet", "ft-transformer")
+USUAL = {  # the quicker kind of trees first: of reals a forest tries every feature at each split
+    "class": ("softmax", "random-forest", "hist-boosting", *_LATER),
+    "real": ("ridge", "hist-boosting", "random-forest", *_LATER),
+}
 
 
 def choose_models(names: Sequence[str], spec: DataSpec) -> tuple[str, ...]:
