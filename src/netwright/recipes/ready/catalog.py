@@ -111,7 +111,7 @@ _ROWS = (
     ReadyRecipe(
         name="ready/shakespeare-t5",
         sentence="A T5 of 1.4 million weights that says missing letters of Tiny Shakespeare, for a "
-        "CPU.",
+        "GPU.",
     ),
     ReadyRecipe(
         name="ready/sst2-bert",
