@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from netwright.core.seeding import generator
+from netwright.data.catalog import load
 from netwright.theory.sequences.simple_models import SimpleModelsConfig, series_data
 from netwright.theory.trained_measures import build_named, trained_measures
 
@@ -38,3 +39,23 @@ def test_no_more_steps_are_taken_than_asked_for() -> None:
         model, data, seed=0, train={"optimizer": "sgd", "lr": 1e-9, "max_steps": 1, "epochs": 50}
     )
     assert (model.state_dict()["affine.bias"] - before).abs().max() < 1e-7
+
+
+@pytest.mark.slow
+@pytest.mark.covers("transformer-easier-than-rnn")
+def test_a_transformer_recalls_the_first_of_50_tokens_where_a_recurrent_network_guesses() -> None:
+    data = load("recall", length=50, n=2000, val_size=0, test_size=0.2, seed=0)
+    train = {"lr": 3e-3, "batch_size": 32, "epochs": 20, "max_steps": 150, "clip_norm": 1.0}
+    settings = {
+        "gpt": {"layers": 1, "heads": 2, "width": 32},
+        "elman": {"hidden": 102, "embedding": 32},
+    }
+    models = {name: build_named(name, data, seed=0, **own) for name, own in settings.items()}
+    counts = [sum(part.numel() for part in model.parameters()) for model in models.values()]
+    assert counts[1] == pytest.approx(counts[0], rel=0.02)
+    found = {
+        name: trained_measures(model, data, seed=0, train=train)["accuracy"]
+        for name, model in models.items()
+    }
+    assert found["gpt"] >= 0.95
+    assert found["elman"] <= 0.25  # one of 8 symbols

@@ -83,6 +83,7 @@ _PLACES = {
     "resnet-dense-weights": "images.vision_parameters:RESNET_DENSE",
     "pixel-order": "images.pixel_order:PIXEL_ORDER",
     "cnn-fewer-weights": "images.cnn_efficiency:FEWER_WEIGHTS",
+    "vit-needs-data": "images.inductive_bias:INDUCTIVE_BIAS",
     "degradation": "images.degradation:DEGRADATION",
     "transfer-learning": "images.transfer_learning:TRANSFER",
     "rnn-jacobian-bound": "sequences.rnn_jacobians:JACOBIAN_BOUND",
