@@ -6,6 +6,7 @@ import pytest
 
 from netwright.core.errors import ConfigError
 from netwright.recipes.exchange.hugging_face import HuggingFace
+from netwright.train.tasks.classification import Classification
 from tests.recipes.exchange.families import source_of, spec_of
 
 
@@ -39,4 +40,14 @@ def test_what_transformers_has_no_place_for_is_refused(
 ) -> None:
     source = source_of(name, spec_of(name, inputs, target), **settings)
     with pytest.raises(ConfigError, match=reason):
+        HuggingFace().check(source)
+
+
+def test_calibrated_probabilities_are_refused_as_they_would_be_lost() -> None:
+    source = source_of("vit", spec_of("vit", "image", "class"), patch=1)
+    HuggingFace().check(source)
+    task = source.predictor.task
+    assert isinstance(task, Classification)
+    task.temperature = 2.0
+    with pytest.raises(ConfigError, match="divides its logits by the temperature 2, which a model"):
         HuggingFace().check(source)

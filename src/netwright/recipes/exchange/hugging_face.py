@@ -28,6 +28,7 @@ from netwright.recipes.exchange.architectures.t5 import AsT5
 from netwright.recipes.exchange.architectures.vit import AsViT
 from netwright.recipes.exchange.export_format import ExportFormat, ExportSource, Reopened
 from netwright.recipes.exchange.tracing import quietly
+from netwright.train.tasks.classification import Classification
 
 ARCHITECTURES: tuple[Architecture, ...] = (AsGPT2(), AsBERT(), AsT5(), AsViT())
 ELSEWHERE = "export it to onnx, torch-export or state-dict"
@@ -53,6 +54,13 @@ class HuggingFace(ExportFormat):
             raise ConfigError(
                 f"this {found.family.__name__} cannot be exported to hf as a {found.title}: "
                 f"{reason}; {ELSEWHERE}"
+            )
+        task = source.predictor.task
+        if isinstance(task, Classification) and task.temperature is not None:
+            raise ConfigError(
+                f"this run divides its logits by the temperature {task.temperature:.4g}, which a "
+                f"model of transformers does not: export it to onnx or torch-export, or train it "
+                f"without calibrate"
             )
 
     def write(self, source: ExportSource, staging: Staging) -> None:
