@@ -56,5 +56,5 @@ def test_a_window_larger_than_the_text_counts_all_pairs(tmp_path: Path) -> None:
 
 def test_a_text_that_is_empty_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(" \n")
-    with pytest.raises(DataError, match=r"a\.txt: 0 words occur"):
+    with pytest.raises(DataError, match=r"a\.txt: there are no words in it"):
         count_corpus(WordsConfig(path=str(tmp_path / "a.txt")), window=2)
