@@ -211,17 +211,25 @@ def test_groups_are_never_divided() -> None:
     frame = pd.DataFrame({"a": np.arange(60.0), "who": np.arange(60) // 6, "y": np.arange(60.0)})
     config = TableConfig(target=("y",), target_kind="real", group_column="who")
     rows = foldable(frame, config, from_frame(frame, config), keeps_test=True)
+    divisions: list[list[set[int]]] = []
+
+    def build(train: torch.Tensor, val: torch.Tensor, held_out: torch.Tensor) -> Data:
+        assert rows.groups is not None
+        divisions.append([{*rows.groups[part].tolist()} for part in (train, val, held_out)])
+        return rows.build(train, val, held_out)
+
     race = Race(
-        recipe=resolve("mlp", frame, target="y")[0],
-        rows=rows,
-        names=["ridge"],
+        recipe=resolve("mlp", frame, target="y", epochs=1)[0],
+        rows=replace(rows, build=build),
+        names=["ridge", "mlp"],  # only the second has rows to choose its epoch by
         folds=2,
         max_time=None,
         tell=lambda line: None,
     )
-    assert rows.groups is not None
-    for learned, held_out in race.parts:
-        assert not set(rows.groups[learned].tolist()) & set(rows.groups[held_out].tolist())
+    race.run()
+    assert [bool(val) for _, val, _ in divisions] == [False, False, False, True, True]
+    for train, val, held_out in divisions:
+        assert not (train & val or train & held_out or val & held_out)
 
 
 def test_networks_stop_when_they_get_no_better_unless_told_how_long() -> None:

@@ -41,6 +41,7 @@ def test_a_model_without_epochs_learns_from_validation_rows_too(line: pd.DataFra
     assert found.run.results["split"] == "test"
     assert found.run.data.val is None
     assert len(found.run.data.train) == 64  # of 80, 16 are the test
+    assert {standing.rows for standing in found.standings} == {64}  # nor were these searched on
 
 
 def test_a_stack_is_trained_as_its_members_were(line: pd.DataFrame, tmp_path: Path) -> None:

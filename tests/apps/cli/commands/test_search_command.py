@@ -166,6 +166,9 @@ def test_a_table_alone_is_searched_over_models(type_in: Type, tmp_path: Path) ->
     assert said.code == 0, said.err
     as_json = json.loads(type_in("search", "flowers.csv", *words, "--json").out)
     assert {one["name"] for one in as_json["leaderboard"]} >= {"softmax", "decision-tree"}
+    count = len((tmp_path / "flowers.csv").read_text().splitlines()) - 1
+    searched = {one["rows"] for one in as_json["leaderboard"]}
+    assert searched == {count - count // 5}  # a fifth is the test, which is not searched on
 
 
 def test_options_of_one_kind_of_search_are_refused_in_the_other(type_in: Type) -> None:
