@@ -10,7 +10,10 @@ import netwright as nw
 from netwright.core.errors import ConfigError
 
 TEXT = "The quick fox, it's re-made: jumps over the lazy dog.\n"
-SMALL: dict[str, Any] = {"layers": 1, "heads": 2, "width": 8, "epochs": 1, "quiet": True}
+SMALL: dict[str, Any] = {
+    **{"layers": 1, "heads": 2, "width": 8, "epochs": 1, "quiet": True},
+    "device": "cpu",  # where transformers opens them
+}
 
 
 def language_run(folder: Path, **settings: Any) -> nw.Run:
