@@ -86,7 +86,7 @@ def _kernel() -> Any:
         last = classes // tile * tile
         place = last + within
         z = tl.load(logits + place, mask=place < classes, other=lowest).to(tl.float32)
-        high = tl.max(z, axis=0)
+        high = tl.maximum(tl.max(z, axis=0), lowest)  # a difference of infinities is no number
         total = tl.sum(tl.exp2((z - high[None, :]) * log2_e), axis=0)
         since = tl.full((lanes,), last, tl.int32)
         for behind in range(tile, last + 1, tile):

@@ -8,7 +8,7 @@ from torch.nn import functional
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from netwright.core.errors import ConfigError
+from netwright.core.errors import ConfigError, ShapeError
 from netwright.layers.attention.attention import attend
 from netwright.layers.attention.attention_scores import scaled_dot_scores
 from netwright.layers.attention.streaming_attention import attention_bytes, streaming_attention
@@ -58,3 +58,11 @@ def test_scores_take_the_square_of_the_length_and_a_stream_takes_its_multiple() 
 def test_a_block_without_keys_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"^block must be positive, got 0$"):
         streaming_attention(*torch.zeros(3, 1, 1, 2, 4), block=0)
+
+
+def test_a_causal_stream_has_a_key_for_each_query() -> None:
+    queries, keys = torch.zeros(1, 1, 2, 4), torch.zeros(1, 1, 3, 4)
+    with pytest.raises(
+        ShapeError, match=r"keys must have shape \(1, 1, 2, 4\), got \(1, 1, 3, 4\)"
+    ):
+        streaming_attention(queries, keys, keys, is_causal=True)

@@ -38,6 +38,9 @@ def streaming_attention(
         block: c, keys that are read at a time.
     """
     check_shape("queries", queries, "B", "H", "T", "K")
+    batch, heads, length, width = queries.shape
+    check_shape("keys", keys, batch, heads, length if is_causal else "S", width)
+    check_shape("values", values, batch, heads, keys.shape[2], "E")
     check_positive("block", block)
     asked = queries * queries.shape[3] ** -0.5
     places = torch.arange(queries.shape[2], device=queries.device)[:, None]

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from netwright.core.errors import DataError
+from netwright.core.errors import ConfigError, DataError
 from netwright.data.catalog import PREPROCESSORS
 from netwright.data.text.pretraining.corrupted_encoder import CorruptedEncoder
 from netwright.data.text.pretraining.sentinel_tokenizer import SentinelTokenizer
@@ -33,3 +33,8 @@ def test_it_comes_back_from_json_and_one_without_sentinels_is_refused() -> None:
     ):
         with pytest.raises(DataError, match="one tokenizer with sentinels"):
             broken.check_numbers()
+
+
+def test_a_file_has_no_spans_to_measure() -> None:
+    with pytest.raises(ConfigError, match="measured on spans of its own data alone"):
+        ENCODER.read_labelled("corpus.txt")

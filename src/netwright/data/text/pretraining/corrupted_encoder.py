@@ -1,9 +1,9 @@
 """How text with spans left out is encoded: as pairs, of a text with sentinels and of the spans."""
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from netwright.core.errors import DataError
+from netwright.core.errors import ConfigError, DataError
 from netwright.data.spec import DataSpec
 from netwright.data.text.pair_encoder import PairEncoder
 from netwright.data.text.pretraining.sentinel_tokenizer import SentinelTokenizer
@@ -23,6 +23,13 @@ class CorruptedEncoder(PairEncoder):
         """What a model is built to fit."""
         sentinels = self.source.sentinels if isinstance(self.source, SentinelTokenizer) else 0
         return replace(super().spec, sentinels=sentinels)
+
+    def read_labelled(self, source: Any) -> Any:
+        """A file has no spans: they are drawn."""
+        raise ConfigError(
+            "a run of pre-training is measured on spans of its own data alone: give `predict` a "
+            "text with sentinels, or fine-tune it with `netwright train t5 PAIRS --from RUN`"
+        )
 
     def check_numbers(self) -> None:
         """Refuse lengths that no texts have, and a tokenizer without sentinels."""

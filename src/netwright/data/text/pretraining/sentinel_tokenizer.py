@@ -17,7 +17,7 @@ from netwright.data.text.tokenizer import Tokenizer
 
 NAME = "<extra_id_{}>"
 WRITTEN = re.compile(r"<extra_id_\d+>")
-MOST = 1_000  # of the longest text that is corrupted, a quarter
+MOST = 1_000  # more than the spans of any text that fits a model
 
 
 @dataclass(frozen=True, kw_only=True)
