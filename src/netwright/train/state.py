@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -34,6 +34,15 @@ PLACE = ("position", "accumulated", "running", "recent", "gradients")  # in a pa
 
 def nothing_to_confirm() -> None:
     """Where each update is looked at before it is made."""
+
+
+class Place(NamedTuple):
+    """A moment of a run, as the rows of its history have it."""
+
+    step: int
+    epoch: int
+    samples: int
+    time: float
 
 
 class SetBack(Exception):  # noqa: N818 - nothing went wrong that the run does not go on from
@@ -87,6 +96,7 @@ class TrainState:
         confirm: waits until all updates so far are known to be of finite numbers; where one is
             not, it raises what ends the run, or `SetBack`. Called before anything is recorded,
             saved or shown.
+        tell_awaited: adds rows to the history whose numbers were still on the device.
         lap: told the name of each part of an update when it is over, for those that are timed.
         by_graph: updates that this process started as one CUDA graph.
         redo: computes the loss and the gradients of an update's batch once more; None where an
@@ -131,6 +141,7 @@ class TrainState:
     random: dict[str, Any] | None = None
     gradients: dict[str, Tensor] = field(default_factory=dict)
     confirm: Callable[[], None] = nothing_to_confirm
+    tell_awaited: Callable[[], None] = nothing_to_confirm
     lap: Callable[[str], None] = no_lap
     by_graph: int = 0
     redo: Callable[[Batch], object] | None = None
@@ -198,7 +209,7 @@ class TrainState:
 
     def state_dict(self) -> dict[str, Any]:
         """All that a run in progress is: trees of tensors and plain values; nothing is copied."""
-        self.confirm()
+        self.settle()
         parts = self._parts().items()
         return {
             **{name: getattr(self, name) for name in COUNTERS},
@@ -279,22 +290,24 @@ class TrainState:
 
         It is the last look before a callback saves or chooses: weights that give NaN are not kept.
         """
-        self.confirm()
-        now = self.elapsed
+        self.settle()
+        self.record_at(self.place(), split, values)
+
+    def record_at(self, place: Place, split: str, values: dict[str, float]) -> None:
+        """The same for a moment that has passed, whose numbers are known now."""
         for name, value in values.items():
             if not math.isfinite(value):
                 raise RunError(
-                    f"{split}/{name} is {value} after step {self.step}, epoch {self.epoch}; "
+                    f"{split}/{name} is {value} after step {place.step}, epoch {place.epoch}; "
                     f"the learning rate is {self.lr:g}, a smaller one often helps"
                 )
-            self.history.rows.append(
-                Row(
-                    step=self.step,
-                    epoch=self.epoch,
-                    samples=self.samples,
-                    time=round(now, 4),
-                    split=split,
-                    name=name,
-                    value=value,
-                )
-            )
+            self.history.rows.append(Row(**place._asdict(), split=split, name=name, value=value))
+
+    def place(self) -> Place:
+        """This moment on every axis of the history."""
+        return Place(self.step, self.epoch, self.samples, round(self.elapsed, 4))
+
+    def settle(self) -> None:
+        """Wait for all updates so far, and let the history hold what was awaited of them."""
+        self.confirm()
+        self.tell_awaited()

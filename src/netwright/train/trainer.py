@@ -206,7 +206,7 @@ class Trainer:
             with state.averaged():
                 measuring.take(state)  # stopped in the first epoch: show something
             state.unfinished_rows = len(state.history) - before
-        state.confirm()
+        state.settle()
 
     def _take_up(self, state: TrainState) -> None:
         """Training mode, and what was loaded to be put in place."""

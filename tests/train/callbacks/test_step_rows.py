@@ -14,6 +14,7 @@ from netwright.train.callbacks.non_finite import GuardNonFinite
 from netwright.train.callbacks.step_rows import FEWEST, StepRows, gradient_norm, round_down
 from netwright.train.state import TrainState
 from netwright.train.tasks.language_modelling import LanguageModelling
+from netwright.train.updates import finite_check
 from tests.repetition import for_each
 from tests.train.toy_runs import toy_data, toy_fit, toy_net, toy_start
 
@@ -102,6 +103,28 @@ def test_an_overflow_of_float16_adds_no_second_row_for_the_update_before(
     assert state.step == 8
     assert steps_of(state) == list(range(1, 9))
     assert set(state.history.series("step/memory")) == {12.3}
+
+
+def test_a_row_waits_for_no_update_where_the_guard_waits_for_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is told when its update is known, or when all are."""
+    known: list[list[int]] = []
+
+    class Known(Callback):
+        def on_batch_end(self, state: TrainState) -> None:
+            known.append(steps_of(state))
+
+    monkeypatch.setattr(finite_check, "WAITED_FOR", ("cpu",))
+    callbacks = [GuardNonFinite(), StepRows(2), Known()]
+    state = toy_fit(
+        toy_net(), toy_data(), epochs=1, batch_size=2, optimizer="adam", callbacks=callbacks
+    )
+    assert state.step == 10
+    assert known[:6] == [[]] * 6
+    assert known[6:] == [[2], [2], [2, 4], [2, 4]]  # as many updates later as the guard reads
+    assert steps_of(state) == [2, 4, 6, 8, 10]
+    assert [row.epoch for row in state.history if row.key == "step/loss"] == [0] * 5
 
 
 def test_a_roll_back_takes_its_rows_back() -> None:

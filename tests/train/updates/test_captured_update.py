@@ -321,7 +321,7 @@ def tests_are_ours(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("capture", ["on", "off"])
 @pytest.mark.parametrize("target", ["class", "labels", "real"])
 def test_nothing_waits_for_the_device_in_an_epoch(target: Any, capture: str) -> None:
-    calls = [GuardNonFinite(), NoWait()]
+    calls = [GuardNonFinite(), StepRows(1), NoWait()]
     settings: dict[str, Any] = {"device": "cuda", "epochs": 2, "capture": capture, "clip_norm": 1.0}
     settings["average"] = "exponential"
     data = toy_data(target, rows=300)  # so many batches that losses and measures are added up

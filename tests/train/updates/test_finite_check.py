@@ -167,7 +167,7 @@ def test_the_reason_for_the_host_is_told(
 def whole_run(folder: Path, bad: list[int], policy: Policy, **settings: Any) -> dict[str, Any]:
     """All that a run leaves, with what is kept on its way; some rows are not finite."""
     doctor, path = Doctor(), KeepPath(folder / "path.safetensors", 7)
-    watched: list[Callback] = [StepRows(8), path, EarlyStopping(restore_best=False), doctor]
+    watched: list[Callback] = [StepRows(2), path, EarlyStopping(restore_best=False), doctor]
     calls = [GuardNonFinite(policy, watched), *watched, StepLimit(17)]
     data = toy_data(rows=20)
     data.train.inputs[bad] = NAN

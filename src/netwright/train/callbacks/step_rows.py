@@ -3,19 +3,28 @@
 How many updates apart rows are is asked for, or chosen by time: a row about every second, and 30 in
 a run that is shorter. The first updates, by which it is chosen, have a row each. After every 1,000
 rows there are half as many, so that a run of any length keeps a few thousand.
+
+Where the device is not waited for, neither is it for a row: the numbers of one are brought to the
+host while the next updates are queued, and it is written when these updates are known to be good.
 """
 
 import math
 import time
-from typing import Any
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
+from netwright.core.errors import RunError
 from netwright.core.peak_memory import peak_memory
 from netwright.train.callback import Callback, Part
 from netwright.train.profiling.throughput import Throughput
-from netwright.train.state import TrainState
+from netwright.train.ranks import Ranks
+from netwright.train.state import Place, TrainState, nothing_to_confirm
+from netwright.train.updates.finite_check import LAG
 from netwright.train.watching.history import STEP
 
 SECONDS = 1.0  # between two rows, about
@@ -24,12 +33,61 @@ FEWEST = 30  # rows of a run that has as many updates
 MOST = 1_000  # rows after which they get rarer
 
 
+class _Awaited(NamedTuple):
+    """A row whose loss and gradient norm are on their way to the host.
+
+    Args:
+        place: of it in the history.
+        numbers: the sum of the losses and the length of the gradient, (2,), on the host.
+        event: when they are there; None where they are at once.
+        updates: over which the losses are added up.
+        lr: the learning rate.
+        memory: the most so far.
+        has_norm: there was a gradient.
+    """
+
+    place: Place
+    numbers: Tensor
+    event: torch.Event | None
+    updates: int
+    lr: float
+    memory: float
+    has_norm: bool
+
+    @classmethod
+    def of(cls, state: TrainState, norm: Tensor | None, lr: float) -> "_Awaited":
+        """The row of this moment; nothing waits for the device."""
+        losses = state.recent.sum()
+        found = torch.stack([losses, losses if norm is None else norm])
+        numbers = torch.empty_like(found, device="cpu", pin_memory=found.is_cuda)
+        numbers.copy_(found, non_blocking=True)
+        event = torch.Event(found.device) if found.is_cuda else None
+        if event is not None:
+            event.record()
+        memory = round(peak_memory(state.device), 1)
+        return cls(
+            state.place(), numbers, event, state.recent.updates, lr, memory, norm is not None
+        )
+
+    def read(self, ranks: Ranks) -> dict[str, float]:
+        """Its numbers, when they are there; of several ranks the loss is the mean of all."""
+        if self.event is not None:
+            self.event.synchronize()
+        total, norm = self.numbers.tolist()
+        if not ranks.is_alone:
+            total = float(ranks.sum(torch.tensor(total).double(), "the sum of losses"))
+        found = {"loss": total / self.updates, "lr": self.lr}
+        if self.has_norm and math.isfinite(norm):  # the square of 1e20 is infinite
+            found["gradient_norm"] = norm
+        return found
+
+
 class StepRows(Callback):
     """Adds rows of split "step" to the history.
 
-    Nothing waits for the device but the writing of a row. Speed and memory depend on the machine;
-    all else is the same in a run that was stopped and went on. Of several ranks the loss is the
-    mean of all, memory is the first one's.
+    The first few, by which their number is chosen, wait for the device. Speed and memory depend on
+    the machine; all else is the same in a run that was stopped and went on. Of several ranks the
+    loss is the mean of all, memory is the first one's.
 
     Args:
         every: updates between two rows; None: chosen by time.
@@ -44,16 +102,20 @@ class StepRows(Callback):
         self.norm: Tensor | None = None
         self.lr = 0.0
         self.speed = Throughput()
+        self.awaited: list[_Awaited] = []
         self._forget()
 
     def on_fit_start(self, state: TrainState) -> None:
         """Begin anew, or go on."""
+        self.awaited = []
+        state.tell_awaited = partial(self._tell_all, state)
         if state.samples == 0:
             self._forget()
         self.first: tuple[int, float] | None = None
 
     def on_epoch_start(self, state: TrainState) -> None:
         """Between two passes much else is done; a run may have been set back."""
+        self.awaited = self._of_made(state)
         self.last = state.step
         self.speed.mark(state)
 
@@ -68,6 +130,9 @@ class StepRows(Callback):
 
     def on_step_end(self, state: TrainState) -> None:
         """Write a row where it is time; float16 may end a step without an update."""
+        if self.awaited and self.awaited[0].place.step < state.step - LAG:
+            row = self.awaited.pop(0)
+            self._tell(state, [row], row.place.samples)
         if state.step % self.every == 0 and state.step > self.last:
             self._write(state)
         if not self.is_chosen:
@@ -76,23 +141,53 @@ class StepRows(Callback):
     def _gets_row(self, state: TrainState) -> bool:
         return (state.step + 1) % self.every == 0
 
+    def on_abort(self, state: TrainState) -> None:
+        """Of the updates that were made, all rows that can be."""
+        with suppress(RunError):  # another one ends the run
+            self._tell_all(state)
+
     def _write(self, state: TrainState) -> None:
-        losses = state.recent.sum()
-        total, norm = torch.stack([losses, losses if self.norm is None else self.norm]).tolist()
-        if not state.ranks.is_alone:
-            total = float(state.ranks.sum(torch.tensor(total).double(), "the sum of losses"))
-        numbers = {"loss": total / state.recent.updates, "lr": self.lr}
-        if self.norm is not None and math.isfinite(norm):  # the square of 1e20 is infinite
-            numbers["gradient_norm"] = norm
-        numbers |= {**self.speed.since(state), "memory": round(peak_memory(state.device), 1)}
-        state.record(STEP, numbers)
+        """Make a row; it is told at once where the device is waited for anyway."""
+        waits = not self.is_chosen or state.confirm is nothing_to_confirm
+        if waits:
+            state.confirm()
+        self.awaited.append(_Awaited.of(state, self.norm, self.lr))
+        if waits:
+            self._tell_all(state)
         state.recent.begin()
         self.last = state.step
-        self.speed.mark(state)
         if self.asked is None:
             self.rows += 1
             if self.is_chosen and self.rows >= MOST:
                 self.every, self.rows = 2 * self.every, 0
+
+    def _tell_all(self, state: TrainState) -> None:
+        """All updates are known: add their rows; those of updates that were undone go."""
+        made, self.awaited = self._of_made(state), []
+        self._tell(state, made, state.samples)
+
+    def _of_made(self, state: TrainState) -> list[_Awaited]:
+        """The rows of updates that were not undone."""
+        return [row for row in self.awaited if row.place.step <= state.step]
+
+    def _tell(self, state: TrainState, rows: Sequence[_Awaited], samples: int) -> None:
+        """Add rows to the history.
+
+        Their speed is that between the moments at which updates are known: as late for the rows
+        before as for these.
+
+        Args:
+            state: the run.
+            rows: whose numbers are there.
+            samples: of all updates that are known.
+        """
+        if not rows:
+            return
+        speed = self.speed.since(state, samples)
+        for row in rows:
+            numbers = {**row.read(state.ranks), **speed, "memory": row.memory}
+            state.record_at(row.place, STEP, numbers)
+        self.speed.mark(state, samples)
 
     def _choose(self, state: TrainState) -> None:
         """As many updates as take a second, by the first few; the first rank's clock counts."""

@@ -15,20 +15,27 @@ class Throughput:
         self.marked, self.samples = 0.0, 0
         self.tokens: int | None = None  # of an example; 0 where examples are counted
 
-    def mark(self, state: TrainState) -> None:
-        """Count from here on."""
-        self.marked, self.samples = _training_seconds(state), state.samples
+    def mark(self, state: TrainState, samples: int | None = None) -> None:
+        """Count from here on, or from the moment at which there were so many samples."""
+        self.samples = state.samples if samples is None else samples
+        self.marked = _training_seconds(state)
 
     def look(self, state: TrainState) -> None:
         """Note how many tokens an example has: between two batches nobody can tell."""
         self.tokens = tokens_of_example(state)
 
-    def since(self, state: TrainState) -> dict[str, float]:
-        """The speed since the mark: `samples_per_second`, or `tokens_per_second` of texts."""
+    def since(self, state: TrainState, samples: int | None = None) -> dict[str, float]:
+        """The speed since the mark: `samples_per_second`, or `tokens_per_second` of texts.
+
+        Args:
+            state: the run, now.
+            samples: that are known to be seen; None: all of the run's.
+        """
         if state.batch is not None:
             self.look(state)
         seconds = max(_training_seconds(state) - self.marked, 1e-9)
-        amount = (state.samples - self.samples) * (self.tokens or 1)
+        seen = state.samples if samples is None else samples
+        amount = (seen - self.samples) * (self.tokens or 1)
         unit = "tokens" if self.tokens else "samples"
         return {f"{unit}_per_second": round(amount / seconds, 1)}
 
