@@ -207,7 +207,7 @@ class Objective(Config):
         Literal["temperature"] | None,
         Doc(
             "for classes, find on the validation rows the temperature that makes probabilities "
-            "honest, and keep it; default: as the model gives them"
+            "honest, and keep it; `loss` stays that of training; default: as the model gives them"
         ),
         Resume.FREE,
         Heeded.BY_ANY_RULE,
