@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from netwright.core.errors import UnknownNameError
-from netwright.data.text.catalog import TOKENIZERS, load_tokenizer
+from netwright.core.errors import DataError, UnknownNameError
+from netwright.data.text.catalog import TOKENIZERS, fit_tokenizer, load_tokenizer
+from netwright.data.text.corpus import CorpusConfig
 from tests.repetition import for_each
 
 
@@ -25,3 +26,11 @@ def test_an_unknown_tokenizer_is_refused() -> None:
 
 def test_the_names_are_these() -> None:
     assert list(TOKENIZERS) == ["char", "word", "bpe", "wordpiece"]
+
+
+def test_a_vocabulary_without_any_token_is_refused() -> None:
+    """A model of it would tell one unknown token from none, and be right each time."""
+    config = CorpusConfig(tokenizer="char", min_count=9)
+    with pytest.raises(DataError, match=r"^no token of notes occurs min_count=9 times$"):
+        fit_tokenizer(["a text"], config, "notes")
+    assert fit_tokenizer(["a" * 9], config, "notes").tokens[-1] == "a"

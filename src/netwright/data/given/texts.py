@@ -16,7 +16,8 @@ from netwright.data.given.table_groups import with_groups
 from netwright.data.tables.frames import with_columns
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.targets import infer_kind, read_targets
-from netwright.data.text.corpus import TextConfig, corpus_data, cut_texts, fit_tokenizer
+from netwright.data.text.catalog import fit_tokenizer
+from netwright.data.text.corpus import TextConfig, corpus_data, cut_texts
 from netwright.data.text.text_lists import texts_of
 from netwright.data.text.text_table import TextTableConfig, text_table_data
 
@@ -66,7 +67,7 @@ def _load_alone(given: Given, config: TextConfig) -> Data:
     notes = [f"the splits are {how}"]
     if len(texts) > 1:
         notes.append(f"{len(texts)} texts, each ends in <eos>")
-    tokenizer = fit_tokenizer(parts, config)
+    tokenizer = fit_tokenizer(parts["train"], config, NAME)
     is_given = given.test is not None
     data = corpus_data(NAME, parts, tokenizer, config, notes, test_is_given=is_given)
     check_data(data)

@@ -20,7 +20,7 @@ from netwright.data.files.file_content import Allowance
 from netwright.data.loading.windows import WindowSplit, scored_once
 from netwright.data.source import Source
 from netwright.data.tables.dialect import Encoding
-from netwright.data.text.catalog import TOKENIZERS
+from netwright.data.text.catalog import TOKENIZERS, fit_tokenizer
 from netwright.data.text.corpus_encoder import CorpusEncoder, stream_of
 from netwright.data.text.encoder import share
 from netwright.data.text.text_files import PLAIN, find_files, named_parts, read_text
@@ -78,7 +78,7 @@ def load_text(config: TextConfig) -> Data:
     notes = [read.note]
     if read.files > 1:
         notes.append(f"{read.files} files, each ends in <eos>")
-    tokenizer = fit_tokenizer(read.texts, config)
+    tokenizer = fit_tokenizer(read.texts["train"], config, read.name)
     data = corpus_data(read.name, read.texts, tokenizer, config, notes, encoding=config.encoding)
     check_data(data)
     return data
@@ -151,16 +151,6 @@ def _stretch(texts: Sequence[str], begin: int, end: int) -> list[str]:
         pieces += [piece] if piece else []
         place += len(text)
     return pieces
-
-
-def fit_tokenizer(texts: Texts, config: CorpusConfig) -> Tokenizer:
-    """The tokenizer of the training part."""
-    return TOKENIZERS.load(config.tokenizer).fit(
-        texts["train"],
-        vocab_size=config.vocab_size,
-        min_count=config.min_count,
-        lower=config.lower,
-    )
 
 
 def corpus_data(

@@ -22,7 +22,7 @@ from netwright.data.tables.dialect import Encoding
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.splitting import SplitColumn, divide_by_settings
 from netwright.data.tables.targets import check_present
-from netwright.data.text.catalog import TOKENIZERS
+from netwright.data.text.catalog import TOKENIZERS, fit_tokenizer
 from netwright.data.text.encoder import share
 from netwright.data.text.pair_encoder import PairEncoder, prefixed
 from netwright.data.text.pretraining.run_tokenizer import RunVocabulary, read_run_tokenizer
@@ -191,12 +191,7 @@ def _tokenizer(texts: Sequence[str], config: TextPairsConfig, where: str) -> Tok
     """The vocabulary of these texts, or of a run; one without any token is refused."""
     if config.vocabulary:
         return read_run_tokenizer(Path(config.vocabulary))
-    reader = TOKENIZERS.load(config.tokenizer).fit(
-        texts, vocab_size=config.vocab_size, min_count=config.min_count, lower=config.lower
-    )
-    if reader.size == len(SPECIALS):
-        raise DataError(f"no token of {where} occurs min_count={config.min_count} times")
-    return reader
+    return fit_tokenizer(texts, config, where)
 
 
 def _note(column: str, reader: Tokenizer, tokens: Sequence[list[int]], length: int) -> str:

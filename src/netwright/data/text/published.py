@@ -25,13 +25,13 @@ from netwright.data.files.file_content import read_content
 from netwright.data.files.locations import cache_folder, find_file
 from netwright.data.source import Source
 from netwright.data.tables.raw_table import RawTable
+from netwright.data.text.catalog import fit_tokenizer
 from netwright.data.text.conllu import parse_conllu
 from netwright.data.text.corpus import (
     CorpusConfig,
     WindowConfig,
     corpus_data,
     cut_texts,
-    fit_tokenizer,
 )
 from netwright.data.text.pretraining.corrupted_text import CorruptedConfig, corrupted_data
 from netwright.data.text.pretraining.masked_text import MaskedConfig, masked_data
@@ -63,7 +63,8 @@ def load_tiny_shakespeare(config: CorpusConfig) -> Data:
     """The plays; the last tenth is there to choose by."""
     whole = read_published("tinyshakespeare", PLAYS)
     texts = cut_texts([whole], val_size=0.1, test_size=0)
-    data = corpus_data("tinyshakespeare", texts, fit_tokenizer(texts, config), config)
+    tokenizer = fit_tokenizer(texts["train"], config, "tinyshakespeare")
+    data = corpus_data("tinyshakespeare", texts, tokenizer, config)
     check_data(data)
     return data
 

@@ -22,12 +22,12 @@ from netwright.core.errors import DataError
 from netwright.core.seeding import generator
 from netwright.data.dataset import Data, Split, check_data
 from netwright.data.source import Source
-from netwright.data.text.catalog import TOKENIZERS
+from netwright.data.text.catalog import TOKENIZERS, fit_tokenizer
 from netwright.data.text.corpus import TextFilesConfig, Texts, read_text_files
 from netwright.data.text.pretraining.corrupted_encoder import CorruptedEncoder
 from netwright.data.text.pretraining.sentinel_tokenizer import SentinelTokenizer
 from netwright.data.text.pretraining.span_corruption import draw_spans, leave_out, spans_of
-from netwright.data.text.tokenizer import SPECIALS, Tokenizer
+from netwright.data.text.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,14 +76,7 @@ def corrupted_data(
         test_is_given: the source itself says which part is the test.
         encoding: how the bytes of its files are text, for new ones.
     """
-    plain = TOKENIZERS.load(config.tokenizer).fit(
-        texts["train"],
-        vocab_size=config.vocab_size,
-        min_count=config.min_count,
-        lower=config.lower,
-    )
-    if plain.size == len(SPECIALS):
-        raise DataError(f"no token of {name} occurs min_count={config.min_count} times")
+    plain = fit_tokenizer(texts["train"], config, name)
     spans = spans_of(config.window)
     tokenizer = SentinelTokenizer.around(plain, spans.sentinels)
     encoder = CorruptedEncoder(

@@ -17,17 +17,17 @@ import torch
 from annotated_types import Ge, Interval
 
 from netwright.core.config import Config, Count, Doc, OneOf, Size
-from netwright.core.errors import ConfigError, DataError
+from netwright.core.errors import ConfigError
 from netwright.core.seeding import generator
 from netwright.data.dataset import Data, Split, check_data
 from netwright.data.source import Source
-from netwright.data.text.catalog import TOKENIZERS
+from netwright.data.text.catalog import TOKENIZERS, fit_tokenizer
 from netwright.data.text.corpus import TextFilesConfig, Texts, read_text_files
 from netwright.data.text.encoder import share
 from netwright.data.text.pretraining.masked_encoder import MaskedEncoder
 from netwright.data.text.pretraining.masking import mask_tokens
 from netwright.data.text.pretraining.sentence_pairs import pair_sentences
-from netwright.data.text.tokenizer import BOS, EOS, SPECIALS, Tokenizer
+from netwright.data.text.tokenizer import BOS, EOS, Tokenizer
 
 EMPTY_LINES = re.compile(r"\n\s*\n")
 FRAME = 3  # [CLS] and twice [SEP]
@@ -88,14 +88,7 @@ def masked_data(
         encoding: how the bytes of its files are text, for new ones.
     """
     documents = {part: _documents(its) for part, its in texts.items()}
-    tokenizer = TOKENIZERS.load(config.tokenizer).fit(
-        documents["train"],
-        vocab_size=config.vocab_size,
-        min_count=config.min_count,
-        lower=config.lower,
-    )
-    if tokenizer.size == len(SPECIALS):
-        raise DataError(f"no token of {name} occurs min_count={config.min_count} times")
+    tokenizer = fit_tokenizer(documents["train"], config, name)
     encoder = MaskedEncoder(tokenizer=tokenizer, length=config.window, encoding=encoding)
     splits, told = {}, [*notes, f"vocabulary of the training part: {tokenizer.size:,} tokens"]
     for part, its in documents.items():

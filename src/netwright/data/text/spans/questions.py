@@ -23,7 +23,7 @@ from netwright.data.tables.dialect import Encoding
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.splitting import Divided, SplitColumn, divide_by_settings
 from netwright.data.tables.targets import check_present
-from netwright.data.text.catalog import TOKENIZERS
+from netwright.data.text.catalog import fit_tokenizer
 from netwright.data.text.encoder import share
 from netwright.data.text.pretraining.run_tokenizer import RunVocabulary, read_run_tokenizer
 from netwright.data.text.spans.passage import read_passages
@@ -165,9 +165,7 @@ def _tokenizer(texts: list[str], config: SpansConfig) -> Tokenizer:
                 f"{found.kind}"
             )
         return found
-    return TOKENIZERS.load(config.tokenizer).fit(
-        texts, vocab_size=config.vocab_size, min_count=config.min_count, lower=config.lower
-    )
+    return fit_tokenizer(texts, config, "the questions and contexts")
 
 
 def _told(encoder: SpanEncoder, learned: RawTable) -> tuple[str, ...]:
