@@ -44,7 +44,8 @@ def test_the_run_s_own_rows_are_divided_by_what_was_learned_from(run: nw.Run) ->
 
 
 def test_many_numbers_are_cut_at_quartiles_and_equal_ones_stay_together() -> None:
-    names = _groups([str(place) for place in range(1, 101)] + [""])
+    names, ordered = _groups([str(place) for place in range(1, 101)] + [""])
+    assert ordered == ["1 to 25", "25 to 50", "50 to 75", "75 to 100", "missing"]
     kept, counts = np.unique(names, return_counts=True)
     assert dict(zip(kept.tolist(), counts.tolist(), strict=True)) == {
         "1 to 25": 25,
@@ -53,13 +54,15 @@ def test_many_numbers_are_cut_at_quartiles_and_equal_ones_stay_together() -> Non
         "75 to 100": 25,
         "missing": 1,
     }
-    skewed = _groups(["0"] * 80 + [str(place) for place in range(20)])
+    skewed, _ = _groups(["0"] * 80 + [str(place) for place in range(20)])
     assert len(set(skewed[:80].tolist())) == 1
 
 
 def test_rare_groups_are_put_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(group_metrics, "MOST_GROUPS", 3)
-    assert _groups(list("aaabbcd")).tolist() == [*"aaabb", "other", "other"]
+    names, ordered = _groups(list("bbbaacd"))
+    assert names.tolist() == [*"bbbaa", "other", "other"]
+    assert ordered == ["b", "a", "other"]
 
 
 def test_refusals(run: nw.Run, frame: pd.DataFrame) -> None:

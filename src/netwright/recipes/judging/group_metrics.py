@@ -29,7 +29,7 @@ OTHER, MISSING = "other", "missing"
 
 @dataclass(frozen=True, kw_only=True)
 class GroupMetrics:
-    """The metrics of all rows and of each group, the largest group first.
+    """The metrics of all rows and of each group: numbers from low to high, else the largest first.
 
     Args:
         column: by whose values the rows are divided.
@@ -82,13 +82,11 @@ def evaluate_groups(
         table = encoder.read_labelled(data)
         cells = list(table.column(column))
         examples = run.examples(table)
-    names = _groups(cells)
-    counts = {name: int((names == name).sum()) for name in np.unique(names).tolist()}
-    ordered = sorted(counts, key=lambda name: -counts[name])
+    names, ordered = _groups(cells)
     device = examples.targets.device
     return GroupMetrics(
         column=column,
-        rows={name: counts[name] for name in ordered},
+        rows={name: int((names == name).sum()) for name in ordered},
         metrics={
             name: evaluate(
                 run.model,
@@ -101,17 +99,19 @@ def evaluate_groups(
     )
 
 
-def _groups(cells: list[str]) -> NDArray[np.str_]:
-    """The name of the group of each row (N,)."""
+def _groups(cells: list[str]) -> tuple[NDArray[np.str_], list[str]]:
+    """The name of the group of each row (N,), and all names in the order in which they are told."""
     names = np.array([cell or MISSING for cell in cells], dtype=np.str_)
     numbers = _numbers(cells)
     if numbers is not None and len(np.unique(numbers[~np.isnan(numbers)])) > FEW_NUMBERS:
-        return _quarters(numbers)
+        names, ordered = _quarters(numbers)
+        return names, [name for name in ordered if (names == name).any()]
     kept, counts = np.unique(names, return_counts=True)
     if len(kept) > MOST_GROUPS:
         largest = kept[np.argsort(-counts, kind="stable")[: MOST_GROUPS - 1]]
         names = np.where(np.isin(names, largest), names, OTHER)
-    return names
+        kept, counts = np.unique(names, return_counts=True)
+    return names, kept[np.argsort(-counts, kind="stable")].tolist()
 
 
 def _numbers(cells: list[str]) -> NDArray[np.float64] | None:
@@ -122,10 +122,10 @@ def _numbers(cells: list[str]) -> NDArray[np.float64] | None:
     return None if np.isinf(numbers).any() else numbers
 
 
-def _quarters(numbers: NDArray[np.float64]) -> NDArray[np.str_]:
+def _quarters(numbers: NDArray[np.float64]) -> tuple[NDArray[np.str_], list[str]]:
     """Which quarter of the rows each number is in, by its bounds; equal numbers are together."""
     bounds = np.unique(np.nanquantile(numbers, [0, 0.25, 0.5, 0.75, 1], method="inverted_cdf"))
     names = [f"{low:.6g} to {high:.6g}" for low, high in pairwise(bounds)]
     places = np.searchsorted(bounds[1:-1], numbers, side="left")
     found = np.array(names, dtype=np.str_)[np.minimum(places, len(names) - 1)]
-    return np.where(np.isnan(numbers), MISSING, found)
+    return np.where(np.isnan(numbers), MISSING, found), [*names, MISSING]
