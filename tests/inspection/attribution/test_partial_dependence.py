@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -9,10 +10,12 @@ from torch import Tensor
 from netwright.core.errors import ConfigError
 from netwright.data.spec import DataSpec
 from netwright.inspection.attribution.partial_dependence import (
+    Dependence,
     PartialDependence,
     measure_partial_dependence,
 )
-from tests.inspection.drawn import check_sound
+from netwright.inspection.drawing.figure_style import styled
+from tests.inspection.drawn import check_sound, words_on
 
 NUMBERS = torch.Generator().manual_seed(0)
 X = torch.cat(
@@ -86,3 +89,39 @@ def test_unknown_columns_are_refused_with_the_nearest() -> None:
         measure(("d",))
     with pytest.raises(ConfigError, match="nothing to move"):
         measure_partial_dependence(additive, X[:1], SPEC, UNITS, columns=("a",))
+
+
+def test_intervals_of_probabilities_end_at_0_and_1_and_say_of_what_they_are() -> None:
+    number = Dependence(
+        name="a",
+        values=(0.0, 1.0),
+        categories=(),
+        means=((0.1, 0.95),),
+        halves=((0.3, 0.2),),
+        reach=0.85,
+    )
+    category = replace(number, values=(), categories=("x", "y"), means=((0.0, 1 + 1e-7),))
+    view = PartialDependence(
+        columns=(number, category), outputs=("yes",), is_class=True, num_columns=2, num_rows=9
+    )
+    check_sound(view)
+    assert "mean probability of yes" in words_on(view)
+    with styled():
+        left, right = view.plot().axes
+    heights = np.asarray(left.collections[0].get_paths()[0].vertices)[:, 1]
+    assert (heights.min(), heights.max()) == (0.0, 1.0)
+    assert right.dataLim.ymax <= 1 + 1e-6
+
+
+def test_several_outputs_have_a_legend_beside_the_panels() -> None:
+    spec = replace(
+        SPEC, target="class", num_outputs=3, target_names=(), class_names=("u", "v", "w")
+    )
+    logits = torch.tensor([[1.0], [0.0], [-1.0]])
+    view = measure_partial_dependence(
+        lambda rows: (rows[:, :1] @ logits.T).softmax(dim=1), X, spec, UNITS, columns=("a", "b")
+    )
+    with styled():
+        figure = view.plot()
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["u", "v", "w"]
+    assert all(axes.get_legend() is None for axes in figure.axes)

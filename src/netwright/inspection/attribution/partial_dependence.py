@@ -12,6 +12,7 @@ Source: Friedman, "Greedy Function Approximation" (2001), section 8.2; Goldstein
 Inside the Black Box" (2015), for the rows that are behind the mean.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 MOST_COLUMNS, MOST_VALUES, MOST_ROWS, MOST_OUTPUTS = 4, 20, 500, 4
 LOW, HIGH = 0.05, 0.95  # quantiles between which a number is moved
 NORMAL = 1.96
+ANY = (-math.inf, math.inf)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,28 +114,36 @@ class PartialDependence(View):
         wide = 2 if len(self.columns) > 1 else 1
         panels = figure.subplots((len(self.columns) + 1) // 2, wide, squeeze=False, sharey=True)
         for axes, one in zip(panels.flat, self.columns, strict=False):
-            _draw(axes, one, self.outputs)
+            _draw(axes, one, self.outputs, bounds=(0.0, 1.0) if self.is_class else ANY)
         for axes in panels.flat[len(self.columns) :]:
             axes.set_axis_off()
         what = "mean probability" if self.is_class else "mean prediction"
+        if self.is_class and len(self.outputs) == 1:
+            what += f" of {short_name(self.outputs[0], 12)}"
         for row in panels:
             row[0].set_ylabel(what)
         if len(self.outputs) > 1:
-            panels[0, 0].legend()
+            lines, names = panels[0, 0].get_legend_handles_labels()
+            figure.legend(lines, names, loc="outside upper center", ncols=len(names))
 
 
-def _draw(axes: "Axes", one: Dependence, outputs: Sequence[str]) -> None:
+def _draw(
+    axes: "Axes", one: Dependence, outputs: Sequence[str], bounds: tuple[float, float]
+) -> None:
+    """One panel; intervals end where the answers do."""
     places = one.values or tuple(range(len(one.categories)))
     for index, name in enumerate(outputs):
         mean, half = torch.tensor(one.means[index]), torch.tensor(one.halves[index])
+        low, high = (mean - half).clamp(*bounds), (mean + half).clamp(*bounds)
         colour = colour_of(index)
         if one.categories:
+            reach = torch.stack([mean - low, high - mean]).clamp(min=0)  # a mean may be 1 + 1e-7
             axes.errorbar(
-                places, mean, half, fmt="o", color=colour, capsize=3, label=legend_name(name)
+                places, mean, reach, fmt="o", color=colour, capsize=3, label=legend_name(name)
             )
         else:
             axes.plot(places, mean, color=colour, label=legend_name(name))
-            axes.fill_between(places, mean - half, mean + half, color=colour, alpha=0.2, lw=0)
+            axes.fill_between(places, low, high, color=colour, alpha=0.2, lw=0)
     if one.categories:
         names = [short_name(name, 12) for name in one.categories]
         axes.set_xticks(places, names, rotation=30, ha="right")
