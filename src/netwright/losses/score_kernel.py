@@ -97,12 +97,13 @@ def _kernel() -> Any:
             since = tl.where(highest >= high, start, since)
             higher = tl.maximum(high, highest)
             power = higher * log2_e
-            total *= tl.exp2(high * log2_e - power)
+            # The difference first: a fused product would leave its rounding where none of a lane is
+            # finite, which at this size is infinite as an exponent.
+            total *= tl.exp2((high - higher) * log2_e)
             total += tl.sum(tl.exp2(z * log2_e - power[None, :]), axis=0)
             high = higher
         top = tl.max(high)
-        power = top * log2_e
-        power += tl.log2(tl.sum(total * tl.exp2(high * log2_e - power)))
+        power = top * log2_e + tl.log2(tl.sum(total * tl.exp2((high - top) * log2_e)))
         tl.store(nats + row, power / log2_e - tl.load(logits + target).to(tl.float32))
         # Of the first tile with the maximum; of none where a logit is not a number.
         place = tl.min(tl.where(high == top, since, classes)) + within

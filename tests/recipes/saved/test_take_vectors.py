@@ -134,9 +134,9 @@ def test_sources_of_pairs_start_from_the_file_and_targets_of_the_same_vocabulary
     read, told = run.model.word_table(), run.model.told_table()
     assert read is not None
     good = read[run.preprocessor.source.tokens.index("good")].detach()
-    torch.testing.assert_close(good, torch.tensor([9.0, 0, 9, 0]), rtol=0, atol=1e-4)
+    torch.testing.assert_close(good.cpu(), torch.tensor([9.0, 0, 9, 0]), rtol=0, atol=1e-4)
     bad = (read if told is None else told)[run.preprocessor.target.tokens.index("bad")].detach()
-    assert torch.allclose(bad, torch.tensor([0.0, 9, 0, 9]), atol=1e-4) == shared
+    assert torch.allclose(bad.cpu(), torch.tensor([0.0, 9, 0, 9]), atol=1e-4) == shared
     assert vectors_of(run).similar("good", 1)  # `netwright words` asks for those of the sources
 
 
