@@ -1,4 +1,4 @@
-"""Translating: the likeliest target of a run, and which runs have none."""
+"""Translating: the likeliest target of a run, its BLEU, and which runs have none."""
 
 from pathlib import Path
 from typing import Any
@@ -9,9 +9,11 @@ import torch
 import netwright as nw
 from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError, DataError
+from netwright.data.loading.paired_texts import PairSplit
 from netwright.data.text.tokenizer import BOS, EOS
 from netwright.decoding.source_decoder import SourceDecoder, say_by_beams
-from netwright.recipes.run.translation import translate
+from netwright.metrics.bleu import corpus_bleu
+from netwright.recipes.run.translation import score_translations, translate
 
 TINY: dict[str, Any] = {"layers": 1, "heads": 2, "width": 8, "epochs": 1, "quiet": True}
 
@@ -59,3 +61,87 @@ def test_beams_are_counted_and_only_pairs_have_them(run: nw.Run, tmp_path: Path)
         ConfigError, match=r"^beams are for pairs of texts, this run takes features"
     ):
         translate(other, ["ab"])
+
+
+DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+ZIFFERN = ("null", "eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun")
+
+
+def numbers(folder: Path, count: int, seed: int = 0) -> Path:
+    """Numbers of two to four digits, read out in English and in German."""
+    draws = torch.randint(10, (count, 5), generator=torch.Generator().manual_seed(seed)).tolist()
+    rows = [places[: 2 + last % 3] for *places, last in draws]
+    file = folder / "numbers.tsv"
+    said = (
+        f"{' '.join(DIGITS[place] for place in row)}\t{' '.join(ZIFFERN[place] for place in row)}"
+        for row in rows
+    )
+    file.write_text("\n".join(["en\tde", *said]) + "\n")
+    return file
+
+
+def learn(folder: Path, **settings: Any) -> nw.Run:
+    return nw.fit(
+        "transformer",
+        str(numbers(folder, settings.pop("count", 60))),
+        source="en",
+        target="de",
+        out=folder / "run",
+        **{**TINY, **settings},
+    )
+
+
+def test_bleu_is_kept_with_its_signature(tmp_path: Path) -> None:
+    pytest.importorskip("sacrebleu")
+    run = learn(tmp_path)
+    kept = nw.open_run(tmp_path / "run").results["bleu"]
+    examples = run.examples()
+    assert isinstance(examples, PairSplit)
+    said = list(run.predict(list(examples.sources)))
+    wanted = corpus_bleu(said, examples.references)
+    assert kept == {
+        "bleu": wanted.score,
+        "copied": corpus_bleu(examples.sources, examples.references).score,
+        "signature": wanted.signature,
+        "pairs": 12,
+        "beams": 1,
+        "length_penalty": 0.6,
+    }
+    table = run.examples(str(tmp_path / "numbers.tsv"))
+    searched = score_translations(run.model, run.preprocessor, table, beams=3, length_penalty=1.0)
+    assert (searched.pairs, searched.beams, searched.length_penalty) == (60, 3, 1.0)
+    page = run.report(tmp_path / "page.html").read_text()
+    assert f"BLEU {kept['bleu']:.2f} (sources copied: {kept['copied']:.2f}) on 12 pairs" in page
+
+
+def test_references_are_the_texts_not_their_tokens(tmp_path: Path) -> None:
+    pytest.importorskip("sacrebleu")
+    run = learn(tmp_path)
+    pair = (["one two"], ["Unbekanntes Wort hier drin"])  # whose words the run does not know
+    examples = run.examples(pair)
+    assert run.preprocessor.decode(examples.inputs.cpu())[0]["de"].split() == ["<unk>"] * 4
+    assert isinstance(examples, PairSplit)
+    assert list(examples.references) == pair[1]
+    assert score_translations(run.model, run.preprocessor, examples).bleu < 100
+
+
+def test_what_has_no_texts_has_no_bleu(run: nw.Run) -> None:
+    assert "bleu" not in run.results
+    with pytest.raises(ConfigError, match=r"^BLEU is for pairs of texts that were read from files"):
+        score_translations(run.model, run.preprocessor, run.examples())
+
+
+@pytest.mark.slow
+@pytest.mark.covers("machine-translation")
+def test_digits_are_translated_word_by_word(tmp_path: Path) -> None:
+    pytest.importorskip("sacrebleu")
+    small = {"layers": 1, "heads": 4, "width": 32, "dropout": 0.0}
+    run = learn(tmp_path, **small, count=3000, epochs=30, lr=3e-3, batch_size=64)
+    known = set(run.data.train.sources)  # type: ignore[attr-defined]
+    examples = run.examples()
+    assert isinstance(examples, PairSplit)
+    new = [row for row, text in enumerate(examples.sources) if text not in known]
+    unseen = examples.take(torch.tensor(new, device=examples.targets.device))
+    assert len(new) >= 200
+    assert run.evaluate(unseen)["sequence_accuracy"] >= 0.99
+    assert score_translations(run.model, run.preprocessor, unseen).bleu >= 99

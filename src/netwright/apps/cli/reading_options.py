@@ -1,4 +1,4 @@
-"""How a new file is written, where it is not as the file that a run was trained on."""
+"""Options of several commands that ask a run: how a new file is written, how texts are searched."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +14,10 @@ WrittenAs = Annotated[
         metavar="data.KEY=VALUE",
         help="The file's format: data.encoding=latin-1, data.thousands=, (as in training)",
     ),
+]
+LengthPenalty = Annotated[
+    float | None,
+    typer.Option(help="With --beams: 0 prefers short texts, 1 compares the mean per token. (0.6)"),
 ]
 
 

@@ -23,7 +23,7 @@ def show_results(run: "Run", *, as_json: bool, report: Path | None) -> None:
     """The run's metrics beside the baseline, its folder, and its report where there is one."""
     from netwright.core.terminal.console import print_json, print_result, print_table
     from netwright.recipes.run.answers import examples_word
-    from netwright.recipes.run.metric_table import metric_rows
+    from netwright.recipes.run.metric_table import bleu_line, metric_rows
 
     results = run.results
     if as_json:
@@ -35,6 +35,8 @@ def show_results(run: "Run", *, as_json: bool, report: Path | None) -> None:
     print_table(metric_rows(results["metrics"], results["baseline"]), title=title)
     if results["baseline_rule"]:
         print_result(f"baseline: {results['baseline_rule']}")
+    if "bleu" in results:
+        print_result(bleu_line(results["bleu"]))
     if run.config["train"].get("profile"):
         _show_profile(run)
     print_result(f"time: {_times(results)}")

@@ -16,6 +16,7 @@ from torch import Tensor
 from netwright.core.errors import DataError
 from netwright.core.flat_record import from_plain, to_plain
 from netwright.data.encoder_checks import check_positive, check_sizes
+from netwright.data.loading.paired_texts import PairSplit
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.spec import IGNORED, DataSpec
 from netwright.data.tables.raw_table import RawTable
@@ -107,6 +108,16 @@ class PairEncoder(Preprocessor):
         read = padded(self.source.encode_all(sources), self.source_length)
         told, said = self._told_and_said(targets)
         return torch.cat((read, told), dim=1), said
+
+    def split(self, source: Any) -> PairSplit:
+        """The rows of a table, or (sources, targets), as examples with their texts."""
+        if isinstance(source, tuple):
+            sources, targets = source
+        else:
+            table = self.read(source)
+            sources, targets = self._sources(table), table.column(self.columns[1])
+        told, said = self.encode_pairs(sources, targets)
+        return PairSplit(inputs=told, targets=said, sources=sources, references=targets)
 
     def write(self, tokens: Tensor) -> list[str]:
         """What was said (N, T) as texts; nothing comes after the end."""

@@ -16,7 +16,7 @@ from annotated_types import Ge
 
 from netwright.core.config import Config, Doc, OneOf, Size
 from netwright.core.errors import ConfigError, DataError
-from netwright.data.dataset import Data, Split, check_data
+from netwright.data.dataset import Data, check_data
 from netwright.data.source import DataConfig, Source
 from netwright.data.tables.dialect import Encoding
 from netwright.data.tables.raw_table import RawTable
@@ -97,9 +97,7 @@ def pairs_data(table: RawTable, config: TextPairsConfig) -> Data:
     division, divided, test_is_given = divide_by_settings(table, config, config.split_column)
     learned = table.take(division["train"].tolist())
     encoder, notes = _fitted(learned, config)
-    sources = prefixed(table, config.source, config.prefix)
-    inputs, targets = encoder.encode_pairs(sources, table.column(config.target))
-    whole = Split(inputs=inputs, targets=targets)
+    whole = encoder.split(table)
     splits = {part: whole.take(rows) for part, rows in division.items() if len(rows)}
     data = Data(
         name=table.name,

@@ -33,6 +33,7 @@ from netwright.recipes.plan.reproduce import as_resumed
 from netwright.recipes.run.kept_temperature import check_calibration, keep_temperature
 from netwright.recipes.run.kept_threshold import check_threshold, keep_threshold
 from netwright.recipes.run.run import Run
+from netwright.recipes.run.translation import greedy_bleu
 from netwright.recipes.saved.resume import NEVER, Origin, find_origin, find_run, run_of
 from netwright.recipes.saved.run_folder import (
     check_own,
@@ -289,6 +290,7 @@ def _results(prepared: Prepared, outcome: Outcome) -> dict[str, Any]:
         "compile_seconds": round(outcome.compile_seconds, 3),
         "notes": [*data.notes, *outcome.notes, *(unmeasured if task.unmeasured else [])],
         **_findings(prepared, outcome, split, metrics, baseline),
+        **greedy_bleu(prepared.model, data.preprocessor, data.split(split)),
         **_contents(prepared),
     }
 

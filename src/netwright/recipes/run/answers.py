@@ -78,9 +78,9 @@ def check_asked(spec: DataSpec, *, threshold: float | None = None, proba: bool =
         )
 
 
-def check_is_file(source: str) -> None:
-    """Refuse a text where a path, or texts in a list, are wanted."""
-    if not os.path.exists(source):
+def check_is_file(source: Any) -> None:
+    """Refuse a text, of several words, where a path, or texts in a list, are wanted."""
+    if isinstance(source, str) and " " in source and not os.path.exists(source):
         raise DataError(f"{shortened(source)}: there is no such file; pass texts as a list")
 
 

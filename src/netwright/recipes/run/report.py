@@ -43,7 +43,7 @@ from netwright.models.catalog import MODELS
 from netwright.models.ensembles.ensemble import Ensemble
 from netwright.recipes.plan.reproduce import as_command, as_python, as_yaml, without_folders
 from netwright.recipes.run.answers import examples_word
-from netwright.recipes.run.metric_table import metric_rows
+from netwright.recipes.run.metric_table import metric_rows, said_of_results
 from netwright.recipes.saved.made_steps import best_tile, length_in_words
 from netwright.recipes.saved.run_record import RunRecord
 from netwright.recipes.views.entry import Section
@@ -187,19 +187,8 @@ def _results(run: RunRecord) -> list[Html]:
     return [
         tiles(numbers),
         *([text(guess)] if rule else []),
-        *(text(said) for said in _threshold(run)),
+        *(text(said) for said in said_of_results(run)),
         folded("All metrics", table(rows, numbers=["this run", "baseline"])),
-    ]
-
-
-def _threshold(run: RunRecord) -> list[str]:
-    """What is predicted above which probability, where training has chosen that."""
-    if run.task.threshold is None:
-        return []
-    return [
-        f"{run.spec.class_names[1]!r} is predicted above probability {run.task.threshold:.3g}, "
-        f"chosen by {run.config['train'].get('threshold', 'hand')} on the validation rows: metrics "
-        f"and confusion matrix are at it. Decision regions and examples show the likeliest class."
     ]
 
 

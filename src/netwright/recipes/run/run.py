@@ -224,9 +224,8 @@ class Run(RunRecord):
         """
         if self.folder is not None:
             raise ConfigError(f"this run is already saved in {self.folder}: copy that folder")
-        place = Path(folder)
         write_run(
-            place,
+            Path(folder),
             model=self.model,
             config=self.config,
             data=self.data,
@@ -235,8 +234,8 @@ class Run(RunRecord):
             layer_history=self.layer_history,
             results=self.results,
         )
-        self.folder = place
-        return place
+        self.folder = Path(folder)
+        return self.folder
 
     def _repr_html_(self) -> str:
         rows = metric_rows(self.results["metrics"], self.results["baseline"])
@@ -272,16 +271,18 @@ class Run(RunRecord):
         device = device_of(self.model)
         if data is None:
             return self.data.split(split or self.results["split"]).to(device)
+        if is_loader(data):
+            data = labelled_batches(data, self.spec, self.preprocessor)
         if isinstance(data, Split):
             return data.to(device)
-        if is_loader(data):
-            return labelled_batches(data, self.spec, self.preprocessor).to(device)
         if not isinstance(data, tuple):
             if self._from_arrays(data):
                 data = read_labelled_table(data, self.spec)
             data = self.preprocessor.read_labelled(data)
+        if isinstance(self.preprocessor, PairEncoder):
+            return self.preprocessor.split(data).to(device)
         inputs, targets = data if isinstance(data, tuple) else (data, data)
-        if isinstance(self.preprocessor, PairEncoder | TagEncoder) and isinstance(data, tuple):
+        if isinstance(self.preprocessor, TagEncoder) and isinstance(data, tuple):
             told, said = self.preprocessor.encode_pairs(inputs, targets)
             return Split(inputs=told, targets=said).to(device)
         if self._from_arrays(targets):
@@ -301,8 +302,7 @@ class Run(RunRecord):
     def _encode(self, source: Any) -> Tree:
         if self._from_arrays(source):
             source = read_input_array(source, self.spec)
-        takes_texts = isinstance(self.preprocessor, TextEncoder | PairEncoder)
-        if takes_texts and isinstance(source, str) and " " in source:
+        if isinstance(self.preprocessor, TextEncoder | PairEncoder):
             check_is_file(source)
         return self.preprocessor.encode(source)
 

@@ -29,6 +29,15 @@ def _are_findings(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(one, Mapping) for one in value)
 
 
+def _is_score(value: Any) -> bool:
+    """Whether it is what `TranslationScore` is made of."""
+    if not isinstance(value, Mapping) or not isinstance(value.get("signature"), str):
+        return False
+    numbers = {"bleu", "copied", "pairs", "beams", "length_penalty"}
+    names = {*numbers, "signature"}
+    return set(value) == names and all(is_finite_number(value[name]) for name in numbers)
+
+
 # What every run has, and what only some have.
 NEEDED: dict[str, Callable[[Any], bool]] = {
     "status": _is_text,
@@ -51,6 +60,7 @@ KNOWN: dict[str, Callable[[Any], bool]] = {
     "compile_seconds": is_finite_number,
     "notes": _are_texts,
     "findings": _are_findings,
+    "bleu": _is_score,
     "contents": lambda value: isinstance(value, Mapping),
 }
 

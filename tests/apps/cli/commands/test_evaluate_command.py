@@ -75,3 +75,30 @@ def test_metrics_of_each_group_of_rows(
     assert "red" in table
     answer = type_in("evaluate", things_run, "--by", "town")
     assert answer.err.startswith("error: 'town' was not learned from")
+
+
+def test_translations_have_a_bleu_with_its_signature(type_in: Type, tmp_path: Path) -> None:
+    pytest.importorskip("sacrebleu")
+    rows = [f"{word} {word}\t{word[::-1]} {word}" for word in ("cat", "dog", "hen", "cow")] * 10
+    (tmp_path / "pairs.tsv").write_text("\n".join(["en\tde", *rows]) + "\n")
+    small = [f"model.{setting}" for setting in ("layers=1", "heads=1", "width=8")]
+    options = [word for setting in small for word in ("--set", setting)]
+    words = ("--source", "en", "--target", "de", "--epochs", 1, "--no-report", "--out", "run")
+    trained = type_in("train", "transformer", "pairs.tsv", *words, *options)
+    assert "\nBLEU " in trained.out
+    kept = json.loads((tmp_path / "run" / "results.json").read_text())["bleu"]
+    assert json.loads(type_in("evaluate", "run", "--json").out)["bleu"] == kept
+    searched = type_in("evaluate", "run", "pairs.tsv", "--beams", 2, "--length-penalty", 1)
+    assert "on 40 pairs, 2 beams, length penalty 1: nrefs:1|case:mixed|" in searched.out
+
+
+def test_a_search_is_for_pairs_of_texts(type_in: Type, things_run: Path) -> None:
+    refusals = {
+        ("--beams", 2): "BLEU is for pairs of texts that were read from files or lists",
+        ("--length-penalty", 1): "--length-penalty is for beam search: give --beams, too",
+        ("--beams", 2, "--by", "colour"): "--by is for tables, --beams for pairs of texts: leave "
+        "out one of them",
+    }
+    for words, sentence in refusals.items():
+        answer = type_in("evaluate", things_run, *words)
+        assert (answer.code, answer.err) == (2, f"error: {sentence}\n")

@@ -14,7 +14,7 @@ from netwright.apps.cli.answers import (
     as_rows,
     count_answers,
 )
-from netwright.apps.cli.reading_options import WrittenAs, read_as
+from netwright.apps.cli.reading_options import LengthPenalty, WrittenAs, read_as
 
 if TYPE_CHECKING:
     from netwright.data.series.encoder import SeriesEncoder
@@ -57,12 +57,7 @@ def predict(  # noqa: PLR0913, PLR0917 - one argument an option
     beams: Annotated[
         int | None, typer.Option(help="For pairs of texts: search with so many beams. (greedy)")
     ] = None,
-    length_penalty: Annotated[
-        float | None,
-        typer.Option(
-            help="With --beams: 0 prefers short texts, 1 compares the mean per token. (0.6)"
-        ),
-    ] = None,
+    length_penalty: LengthPenalty = None,
     settings: WrittenAs = None,
     out: Annotated[
         Path | None,
