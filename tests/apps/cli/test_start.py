@@ -132,3 +132,29 @@ def test_at_any_moment_it_is_130_or_a_clean_end(tmp_path: Path, words: tuple[str
             assert not re.search(r'apps/cli/start\.py", line \d+, in main', said), said
         else:
             assert process.returncode in {0, INTERRUPTED, -signal.SIGINT}, said
+
+
+COLLECTED = """
+import gc, weakref
+from netwright.apps.cli import start
+usual, start.LOADED = gc.get_threshold(), 20_000
+start.collect_after_loading()
+class Node: pass
+def cycle():
+    node = Node()
+    node.itself = node
+    return weakref.ref(node)
+first = cycle()
+few = [[] for _ in range(2_000)]
+print(gc.get_freeze_count() > 0, first() is not None)  # more than Python waits for by itself
+loaded = [[] for _ in range(20_000)]
+second = cycle()
+print(gc.get_freeze_count() >= 20_000, gc.get_threshold() == usual, gc.callbacks)
+more = [[] for _ in range(2_000)]
+print(second() is None)
+"""
+
+
+def test_the_collector_begins_when_all_is_loaded_and_leaves_that_out(tmp_path: Path) -> None:
+    code, said = done(COLLECTED, folder=tmp_path)
+    assert (code, said.split("\n")) == (0, ["False True", "True True []", "True", ""])

@@ -3,8 +3,12 @@
 Loading takes seconds and runs foreign code, in which an exception may be swallowed or turned into
 another. Nothing is written by then: the process ends at once. This module imports next to nothing,
 so that only a Ctrl-C in the start of Python itself, which we cannot see, shows a traceback.
+
+The modules of torch are 250,000 objects that stay to the end. Python's collector would look through
+them again and again while they are loaded, and now and then while they are used.
 """
 
+import gc
 import os
 import signal
 import sys
@@ -15,10 +19,12 @@ if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
 INTERRUPTED = 130
+LOADED = 250_000  # objects; fewer than that is a command without torch
 
 
 def main() -> NoReturn:
     """Run one command and end the process, by Ctrl-C with 130 and without a traceback."""
+    collect_after_loading()
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # in the background it is not
         signal.signal(signal.SIGINT, _receive)
         sys.unraisablehook = _notice
@@ -28,6 +34,20 @@ def main() -> NoReturn:
         run_command()
     except KeyboardInterrupt:  # between two things that take care of it
         os._exit(INTERRUPTED)
+
+
+def collect_after_loading() -> None:
+    """Let the collector begin when torch is loaded, with what is made from then on."""
+    usual = gc.get_threshold()
+    gc.set_threshold(LOADED, *usual[1:])
+
+    def leave_out_the_loaded(phase: str, info: dict[str, int]) -> None:  # noqa: ARG001 - its form
+        if phase == "start":
+            gc.callbacks.remove(leave_out_the_loaded)
+            gc.set_threshold(*usual)
+            gc.freeze()
+
+    gc.callbacks.append(leave_out_the_loaded)
 
 
 def _receive(number: int, frame: FrameType | None) -> None:
