@@ -257,6 +257,9 @@ class Regularization(Config):
 class SequenceTraining(Config):
     """What only models of sequences heed."""
 
+    by_length: Annotated[
+        bool, Doc("batches of pairs of texts of about one length, cut to it: less padding")
+    ] = False
     carry_state: Annotated[
         bool, Doc("carry a recurrent model's state over from one window of the text to the next")
     ] = False

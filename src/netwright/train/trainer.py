@@ -12,6 +12,7 @@ from netwright.core.errors import ConfigError
 from netwright.core.seeding import derive_seed, seeded
 from netwright.data.batches.split import SourceSplit
 from netwright.data.dataset import Data, Split
+from netwright.data.loading.by_length import Lengths
 from netwright.data.loading.loader import Loader
 from netwright.data.loading.worker_loader import build_loader
 from netwright.inspection.drawing.page import text
@@ -101,7 +102,7 @@ class Trainer:
         elif config.unfreeze_every is not None:
             # torch's fused SGD takes no weights that have a momentum beside such that have none.
             group_by_part(optimizer, model)
-        self._loader(data.train)  # refuses a batch of more rows than there are
+        self._loader(data)  # refuses a batch of more rows than there are
         self._own_callbacks(model, data)  # refuses what does not fit
         if config.activation_checkpointing:
             check_blocks(model)
@@ -149,7 +150,7 @@ class Trainer:
             data: what to learn from.
         """
         data = data.to(state.device)
-        loader = self._loader(data.train)
+        loader = self._loader(data)
         first, last = self._own_callbacks(state.model, data)
         callbacks = [*first, *self.callbacks, *last]
         self._hooks = collect_hooks(callbacks)
@@ -302,7 +303,8 @@ class Trainer:
             first.append(CarryState(model, pace_of(self.config, data.train).batch_size))
         return Regularizers(first, last)
 
-    def _loader(self, train: Split) -> Loader:
+    def _loader(self, data: Data) -> Loader:
+        train = data.train
         pace = pace_of(self.config, train)
         if isinstance(train, SourceSplit) and train.batches is None:
             train = train.changed(batches=pace.updates * self.config.accumulate)
@@ -316,6 +318,7 @@ class Trainer:
             world=ranks.world,
             workers=self.config.workers,
             lanes=self.config.carry_state,
+            lengths=Lengths.of(train, data.spec) if self.config.by_length else None,
         )
 
     def _call(self, event: str, state: TrainState) -> None:

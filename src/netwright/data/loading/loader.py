@@ -7,6 +7,8 @@ In lanes, a text is cut into B equal parts, of which every batch has the next wi
 
     batch k = rows k, K + k, 2 K + k ...        K = N // B; the rows that are left come last
 
+Batches by length (`by_length.py`) have an order of their own, and are cut to their longest rows.
+
 So a batch number means the same for any number of ranks, and nothing is replayed to go on in the
 middle of an epoch: the order is computed anew, and the place in it is a number.
 
@@ -24,6 +26,7 @@ from netwright.core.errors import ConfigError, DataError
 from netwright.core.seeding import generator
 from netwright.core.trees import Tree
 from netwright.data.dataset import Split
+from netwright.data.loading.by_length import Lengths
 from netwright.data.loading.windows import WindowSplit
 
 
@@ -54,6 +57,7 @@ class Loader(ABC):
         rank: which part of each batch is ours.
         world: how many parts there are.
         lanes: row b of a batch goes on where row b of the batch before ended, in no other order.
+        lengths: of the rows, to make batches of about one length; None: as they come.
     """
 
     def __init__(
@@ -66,6 +70,7 @@ class Loader(ABC):
         rank: int = 0,
         world: int = 1,
         lanes: bool = False,
+        lengths: Lengths | None = None,
     ) -> None:
         if lanes:
             _check_lanes(split, world)
@@ -81,6 +86,7 @@ class Loader(ABC):
             )
         self.split, self.batch_size, self.seed = split, batch_size, seed
         self.shuffle, self.lanes, self.rank, self.world = shuffle, lanes, rank, world
+        self.lengths = lengths
         self.weights = None if split.weights is None else _with_mean_one(split.weights)
 
     def __len__(self) -> int:
@@ -104,6 +110,8 @@ class Loader(ABC):
             return lane_order(count, self.batch_size)
         if not self.shuffle:
             return torch.arange(count)
+        if self.lengths is not None:
+            return self.lengths.order(self.seed, epoch, self.batch_size)
         return torch.randperm(count, generator=generator(self.seed, "order", epoch))
 
     @abstractmethod
@@ -146,9 +154,15 @@ class BatchLoader(Loader):
 
     def epoch(self, epoch: int, start: int = 0) -> Iterator[Batch]:
         """See `Loader.epoch`."""
-        order = self.order(epoch).to(self.split.targets.device)
-        for rows in self._parts(order, start):
-            yield self.batch_of(rows)
+        order = self.order(epoch)
+        parts = self._parts(order.to(self.split.targets.device), start)
+        if self.lengths is None:
+            yield from map(self.batch_of, parts)
+            return
+        for rows, places in zip(parts, self._parts(order, start), strict=True):
+            batch = self.batch_of(rows)
+            inputs, targets = self.lengths.cut(batch.inputs, batch.targets, places)
+            yield batch._replace(inputs=inputs, targets=targets)
 
 
 def lane_order(count: int, lanes: int) -> Tensor:

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from netwright.data.batches.split import SourceSplit
 from netwright.data.dataset import Split
+from netwright.data.loading.by_length import Lengths
 from netwright.data.loading.loader import Batch, BatchLoader, Loader
 from netwright.data.loading.source_loader import SourceLoader
 from netwright.data.loading.stored import StoredSplit
@@ -111,8 +112,9 @@ def build_loader(  # noqa: PLR0913 - those of every loader, and three of its own
     workers: int = 0,
     persistent: bool = True,
     lanes: bool = False,
+    lengths: Lengths | None = None,
 ) -> Loader:
-    """The loader for a split: data in memory needs no workers, and is all that has lanes.
+    """The loader for a split: data in memory needs no workers, and alone has lanes and lengths.
 
     Batches of a caller's own are taken as they are; to shuffle says that they are learned from.
     """
@@ -120,7 +122,14 @@ def build_loader(  # noqa: PLR0913 - those of every loader, and three of its own
         return SourceLoader(split, seed=seed, learns=shuffle, world=world)
     if lanes or not isinstance(split, StoredSplit):
         return BatchLoader(
-            split, batch_size, seed=seed, shuffle=shuffle, rank=rank, world=world, lanes=lanes
+            split,
+            batch_size,
+            seed=seed,
+            shuffle=shuffle,
+            rank=rank,
+            world=world,
+            lanes=lanes,
+            lengths=lengths,
         )
     return WorkerLoader(
         split,

@@ -21,6 +21,8 @@ from torch import Tensor, nn
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Fraction, Size
 from netwright.core.errors import ConfigError
+from netwright.core.trees import Tree
+from netwright.data.loading.by_length import split_pairs
 from netwright.data.spec import DataSpec, InputKind, TargetKind
 from netwright.decoding.source_decoder import SourceDecoder
 from netwright.layers.attention.attention import masked_softmax
@@ -146,9 +148,12 @@ class EncoderDecoder(Model, SourceDecoder):
         """The vectors of the target tokens (V, D)."""
         return self.target_embedding.weight
 
-    def forward(self, inputs: Tensor) -> Tensor:
-        """(B, S + T) -> logits (B, T, V), each told what came before it, or half of it."""
-        source, told = self._parts(inputs)
+    def forward(self, inputs: Tree) -> Tensor:
+        """(B, S + T) -> logits (B, T, V), each told what came before it, or half of it.
+
+        Source and told may also come apart, (B, S) and (B, T), and shorter.
+        """
+        source, told = split_pairs(inputs, self.spec.source_length)
         state = self.read_source(source)
         if self.training and self.teacher_forcing < 1:
             return self._half_told(told, state)
@@ -177,15 +182,11 @@ class EncoderDecoder(Model, SourceDecoder):
 
     def attention_weights(self, inputs: Tensor) -> Tensor:
         """How much each step looks at each place of the source, (B, S + T) -> (B, T, S)."""
-        source, told = self._parts(inputs)
+        source, told = split_pairs(inputs, self.spec.source_length)
         _, weights, _ = self._say(told, self.read_source(source))
         if weights is None:
             raise ConfigError("this encoder-decoder has no attention")
         return weights
-
-    def _parts(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
-        """The source (B, S), and what the decoder is told (B, T)."""
-        return inputs[:, : self.spec.source_length], inputs[:, self.spec.source_length :]
 
     def _say(self, told: Tensor, state: DecoderState) -> tuple[Tensor, Tensor | None, DecoderState]:
         """Logits (B, T, V) of the tokens after those told (B, T), and where it looked (B, T, S)."""

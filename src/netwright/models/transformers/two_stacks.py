@@ -20,6 +20,8 @@ import torch
 from torch import Tensor, nn
 
 from netwright.core.config import Config
+from netwright.core.trees import Tree
+from netwright.data.loading.by_length import split_pairs
 from netwright.data.spec import DataSpec, InputKind, TargetKind
 from netwright.decoding.source_decoder import SourceDecoder
 from netwright.layers.attention.add_and_norm import Norm
@@ -117,9 +119,12 @@ class TwoStacks(Model, SourceDecoder):
         """Those that say the target, in order."""
         return cast(Iterable[DecoderBlock], self.decoder)
 
-    def forward(self, inputs: Tensor) -> Tensor:
-        """(B, S + T) -> logits (B, T, V), each told what came before it, or half of it."""
-        source, told = self._parts(inputs)
+    def forward(self, inputs: Tree) -> Tensor:
+        """(B, S + T) -> logits (B, T, V), each told what came before it, or half of it.
+
+        Source and told may also come apart, (B, S) and (B, T), and shorter.
+        """
+        source, told = split_pairs(inputs, self.spec.source_length)
         projected = self._project(source)
         if self.training and self.teacher_forcing < 1:
             told = self._half_told(told, projected)
@@ -147,7 +152,7 @@ class TwoStacks(Model, SourceDecoder):
     @torch.no_grad()
     def attention_weights(self, inputs: Tensor) -> tuple[Tensor, ...]:
         """Where each head looks in the source: (B, S + T) -> (B, H, T, S) of every block."""
-        source, told = self._parts(inputs)
+        source, told = split_pairs(inputs, self.spec.source_length)
         x, weights = self._embed(told, self.target_embedding), []
         bias = self._target_bias(told.shape[1], told.shape[1])
         for block, projected in zip(self.decoder_blocks, self._project(source), strict=True):
@@ -175,10 +180,6 @@ class TwoStacks(Model, SourceDecoder):
     def _head_weight(self) -> Tensor:
         """(V, D)."""
         return self.target_embedding.weight if self.head is None else self.head.weight
-
-    def _parts(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
-        """The source (B, S), and what the decoder is told (B, T)."""
-        return inputs[:, : self.spec.source_length], inputs[:, self.spec.source_length :]
 
     def _project(self, source: Tensor) -> tuple[Projected, ...]:
         """Read the source (B, S): keys and values for each block of the decoder."""

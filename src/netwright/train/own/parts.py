@@ -146,6 +146,7 @@ SETTLED = {
     "parameter_groups": ("penalize", "layer_decay", "unfreeze_every"),
     "schedule": ("warmup", "schedule_options"),
     "training_step": (
-        *("compile", "activation_checkpointing", "carry_state", "output_noise", "augment", "loss"),
+        *("compile", "activation_checkpointing", "carry_state", "by_length", "output_noise"),
+        *("augment", "loss"),
     ),
 }
