@@ -41,7 +41,7 @@ def collect_after_loading() -> None:
     usual = gc.get_threshold()
     gc.set_threshold(LOADED, *usual[1:])
 
-    def leave_out_the_loaded(phase: str, info: dict[str, int]) -> None:  # noqa: ARG001 - its form
+    def leave_out_the_loaded(phase: str, info: dict[str, int]) -> None:
         if phase == "start":
             gc.callbacks.remove(leave_out_the_loaded)
             gc.set_threshold(*usual)
