@@ -13,6 +13,7 @@ from netwright.train.callbacks.step_limit import StepLimit
 from netwright.train.callbacks.step_rows import StepRows
 from netwright.train.state import TrainState
 from netwright.train.tasks.language_modelling import LanguageModelling
+from netwright.train.updates.host_copy import HostCopy
 from tests.train.toy_runs import toy_data, toy_fit, toy_net, toy_start
 
 
@@ -94,9 +95,36 @@ def test_a_live_bar_moves_when_it_is_due_and_goes_away(monkeypatch: pytest.Monke
     bar: Any = progress.bar
     assert bar.total == 15  # 3 epochs of 5 steps
     assert bar.closed == 1
-    # Not at every step: looking at the loss makes an accelerator wait.
     assert [step for step, _ in bar.moves] == [1, 3, 5, 7, 9, 11, 13, 15]
     assert re.fullmatch(r"epoch 1/3  loss \d\.\d{4}  lr 0\.001  [\d,]+ samples/s", bar.moves[0][1])
+
+
+def test_a_loss_that_is_on_its_way_is_shown_when_it_is_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Late(HostCopy):
+        asked = 0
+
+        @property
+        def is_here(self) -> bool:
+            Late.asked += 1
+            return Late.asked % 3 == 0
+
+    class Losses(Callback):
+        def __init__(self) -> None:
+            self.seen: list[float] = []
+
+        def on_step_end(self, state: TrainState) -> None:
+            self.seen.append(state.loss.item())
+
+    monkeypatch.setattr("netwright.train.callbacks.progress.Bar", FakeBar)
+    monkeypatch.setattr("netwright.train.callbacks.progress.HostCopy", Late)
+    progress, losses = Progress(), Losses()
+    toy_fit(toy_net(), toy_data(), callbacks=[progress, losses])
+    bar: Any = progress.bar
+    assert [step for step, _ in bar.moves] == [5, 11]  # asked for after steps 1 and 7
+    assert f"loss {losses.seen[0]:.4f}" in bar.moves[0][1]
+    assert f"loss {losses.seen[6]:.4f}" in bar.moves[1][1]
 
 
 def test_an_error_takes_the_bar_away(monkeypatch: pytest.MonkeyPatch) -> None:

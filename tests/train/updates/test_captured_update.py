@@ -15,12 +15,14 @@ from netwright.train.callback import Callback
 from netwright.train.callbacks.doctor import Doctor
 from netwright.train.callbacks.keep_path import KeepPath
 from netwright.train.callbacks.non_finite import GuardNonFinite
+from netwright.train.callbacks.progress import Progress
 from netwright.train.callbacks.step_rows import StepRows
 from netwright.train.run_setting_groups import Policy
 from netwright.train.state import TrainState
 from netwright.train.step import UpdateStep
 from netwright.train.updates import capture_rules, captured_update
 from netwright.train.updates.captured_update import CapturedUpdate
+from tests.train.callbacks.test_progress import FakeBar
 from tests.train.each_task import EACH_TASK, Case, of_tags_by_lstm
 from tests.train.toy_runs import (
     assert_same,
@@ -327,6 +329,19 @@ def test_nothing_waits_for_the_device_in_an_epoch(target: Any, capture: str) -> 
     data = toy_data(target, rows=300)  # so many batches that losses and measures are added up
     state = toy_fit(toy_net(batch_norm=True), data, callbacks=calls, **settings)
     assert state.is_whole
+
+
+@needs_cuda
+@pytest.mark.usefixtures("tests_are_ours")
+@pytest.mark.filterwarnings("ignore:Synchronization debug mode")
+def test_nothing_waits_for_the_loss_that_a_bar_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("netwright.train.callbacks.progress.Bar", FakeBar)
+    progress = Progress()
+    calls = [GuardNonFinite(), progress, NoWait()]
+    toy_fit(toy_net(), toy_data(rows=300), callbacks=calls, device="cuda", epochs=2)
+    bar: Any = progress.bar
+    assert all("loss " in text for _, text in bar.moves)
+    assert bar.moves
 
 
 @needs_cuda

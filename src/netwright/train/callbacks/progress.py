@@ -9,6 +9,7 @@ from netwright.core.terminal.console import Bar
 from netwright.train.callback import Callback
 from netwright.train.profiling.throughput import Throughput, in_words
 from netwright.train.state import TrainState
+from netwright.train.updates.host_copy import HostCopy
 from netwright.train.watching.history import STEP, Row
 
 LINE_EVERY = 30.0  # seconds without a line, where there is no bar
@@ -26,11 +27,12 @@ class Progress(Callback):
         self.quiet = quiet
         self.bar: Bar | None = None
         self.next_line = 0.0
+        self.awaited: HostCopy | None = None  # a loss that is to be shown
         self.speed = Throughput()  # of the epoch so far
 
     def on_fit_start(self, state: TrainState) -> None:
         """Open the bar."""
-        self.bar = Bar(state.all_updates, quiet=self.quiet)
+        self.bar, self.awaited = Bar(state.all_updates, quiet=self.quiet), None
         self._wait()
 
     def on_epoch_start(self, state: TrainState) -> None:
@@ -39,17 +41,19 @@ class Progress(Callback):
 
     def on_step_end(self, state: TrainState) -> None:
         """Move the bar, a few times a second; without one, a line now and then."""
-        # Asked first: reading the loss makes an accelerator wait.
         if self.bar is None:
             return
         if self.speed.tokens is None:
             self.speed.look(state)
-        if self.bar.is_due:
-            self.bar.move(state.step, f"epoch {_pass(state)}  {self._by_step(state)}")
-        elif not self.bar.is_live and time.monotonic() >= self.next_line:
+        is_line = not self.bar.is_live and time.monotonic() >= self.next_line
+        if not (self.bar.is_due or is_line) or (loss := self._loss(state)) is None:
+            return
+        told = f"loss {loss:.4f}  lr {state.lr:.3g}  {self._newest_speed(state)}"
+        if is_line:
             steps = f"step {state.step:,}/{state.all_updates:,}"
-            told = f"{self._by_step(state)}  {state.elapsed:.1f}s"
-            self._line(f"epoch {_pass(state)}  {steps}  {told}")
+            self._line(f"epoch {_pass(state)}  {steps}  {told}  {state.elapsed:.1f}s")
+        else:
+            self.bar.move(state.step, f"epoch {_pass(state)}  {told}")
 
     def on_evaluation(self, state: TrainState) -> None:
         """One line with what was measured on the way."""
@@ -79,16 +83,24 @@ class Progress(Callback):
             self.bar.line(text)
             self._wait()
 
-    def _by_step(self, state: TrainState) -> str:
-        """The smoothed loss (before the first row that of the batch), the learning rate, the speed.
+    def _loss(self, state: TrainState) -> float | None:
+        """The smoothed loss of the rows by step; before the first of them that of a batch.
 
-        The speed is that of the newest row, or of the epoch so far.
+        None while that is on its way: nothing waits for the device, the next update asks again.
         """
         losses = [row.value for row in islice(_newest(state, "loss"), SMOOTHED)]
-        loss = fmean(losses) if losses else float(state.loss)
+        if losses:
+            return fmean(losses)
+        self.awaited = self.awaited or HostCopy(state.loss)
+        if not self.awaited.is_here:
+            return None
+        loss, self.awaited = float(self.awaited.read()), None
+        return loss
+
+    def _newest_speed(self, state: TrainState) -> str:
+        """That of the newest row by step, or of the epoch so far."""
         row = next(_newest(state, "_per_second"), None)
-        speed = self._speed(state) if row is None else in_words(row.name, row.value)
-        return f"loss {loss:.4f}  lr {state.lr:.3g}  {speed}"
+        return self._speed(state) if row is None else in_words(row.name, row.value)
 
     def _speed(self, state: TrainState) -> str:
         return "".join(in_words(*speed) for speed in self.speed.since(state).items())

@@ -25,6 +25,7 @@ from netwright.train.profiling.throughput import Throughput
 from netwright.train.ranks import Ranks
 from netwright.train.state import Place, TrainState, nothing_to_confirm
 from netwright.train.updates.finite_check import LAG
+from netwright.train.updates.host_copy import HostCopy
 from netwright.train.watching.history import STEP
 
 SECONDS = 1.0  # between two rows, about
@@ -38,8 +39,7 @@ class _Awaited(NamedTuple):
 
     Args:
         place: of it in the history.
-        numbers: the sum of the losses and the length of the gradient, (2,), on the host.
-        event: when they are there; None where they are at once.
+        numbers: the sum of the losses and the length of the gradient, (2,).
         updates: over which the losses are added up.
         lr: the learning rate.
         memory: the most so far.
@@ -47,8 +47,7 @@ class _Awaited(NamedTuple):
     """
 
     place: Place
-    numbers: Tensor
-    event: torch.Event | None
+    numbers: HostCopy
     updates: int
     lr: float
     memory: float
@@ -58,22 +57,13 @@ class _Awaited(NamedTuple):
     def of(cls, state: TrainState, norm: Tensor | None, lr: float) -> "_Awaited":
         """The row of this moment; nothing waits for the device."""
         losses = state.recent.sum()
-        found = torch.stack([losses, losses if norm is None else norm])
-        numbers = torch.empty_like(found, device="cpu", pin_memory=found.is_cuda)
-        numbers.copy_(found, non_blocking=True)
-        event = torch.Event(found.device) if found.is_cuda else None
-        if event is not None:
-            event.record()
+        numbers = HostCopy(torch.stack([losses, losses if norm is None else norm]))
         memory = round(peak_memory(state.device), 1)
-        return cls(
-            state.place(), numbers, event, state.recent.updates, lr, memory, norm is not None
-        )
+        return cls(state.place(), numbers, state.recent.updates, lr, memory, norm is not None)
 
     def read(self, ranks: Ranks) -> dict[str, float]:
         """Its numbers, when they are there; of several ranks the loss is the mean of all."""
-        if self.event is not None:
-            self.event.synchronize()
-        total, norm = self.numbers.tolist()
+        total, norm = self.numbers.read().tolist()
         if not ranks.is_alone:
             total = float(ranks.sum(torch.tensor(total).double(), "the sum of losses"))
         found = {"loss": total / self.updates, "lr": self.lr}
