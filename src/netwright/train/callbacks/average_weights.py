@@ -2,7 +2,7 @@
 
 from netwright.train.callback import Callback
 from netwright.train.state import TrainState
-from netwright.train.updates.held_tensors import HeldTensors
+from netwright.optimizers.held_tensors import HeldTensors
 
 MOST_HELD = 2**24  # numbers of an average that are held twice, so that no update is waited for
 

@@ -18,7 +18,7 @@ from torch import Tensor
 from netwright.optimizers.eager import torch_kind
 from netwright.train.run_setting_groups import Policy
 from netwright.train.state import TrainState
-from netwright.train.updates.held_tensors import HeldTensors
+from netwright.optimizers.held_tensors import HeldTensors
 from netwright.train.updates.moment import Before, Moment
 
 WAITED_FOR = ("cuda",)  # devices that compute while the host goes on

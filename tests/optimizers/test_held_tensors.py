@@ -2,7 +2,7 @@
 
 import torch
 
-from netwright.train.updates.held_tensors import HeldTensors
+from netwright.optimizers.held_tensors import HeldTensors
 
 NAN = float("nan")
 
