@@ -1,6 +1,7 @@
 """The loop of our own optimizers: what a subclass is handed, decay, closures and refusals."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -9,6 +10,9 @@ from torch import Tensor, nn
 
 from netwright.core.errors import RunError
 from netwright.optimizers.foreach_optimizer import ForeachOptimizer
+from netwright.optimizers.heavy_ball import HeavyBall
+from netwright.optimizers.lion import Lion
+from netwright.optimizers.muon import Muon
 
 
 class Counted(ForeachOptimizer):
@@ -119,3 +123,60 @@ def test_a_group_that_maximizes_climbs_while_another_descends() -> None:
     assert up.item() == pytest.approx((1 - 0.1 * 0.5) + 0.1)  # the decay is no part of the loss
     assert down.item() == pytest.approx(0.9)
     assert up.grad.item() == 1.0  # what others read is left as it is
+
+
+OURS: dict[str, Callable[[Any], ForeachOptimizer]] = {
+    "lion": lambda params: Lion(params, 0.1, weight_decay=0.5),
+    "muon": lambda params: Muon(params, 0.1, weight_decay=0.5),
+    "heavy-ball": lambda params: HeavyBall(params, 0.1, weight_decay=0.5),
+}
+
+
+def stepped(build: Callable[[Any], ForeachOptimizer], bad: float | None) -> list[Tensor]:
+    """All that two steps leave, of which the second is on gradients that are not finite."""
+    random = torch.Generator().manual_seed(0)
+    weights = [nn.Parameter(torch.randn(3, 4, generator=random)), weight(1.0, 2.0)]
+    optimizer = build(weights)
+    for number in (0.0, bad):
+        for one in weights:
+            one.grad = torch.randn(one.shape, generator=random)
+        if number is None:
+            break
+        if number:
+            weights[0].grad[1] = torch.nan  # type: ignore[index]
+        optimizer.found_inf = torch.tensor(number)  # type: ignore[attr-defined]
+        optimizer.step()
+    states = [optimizer.state[one] for one in weights]
+    return [*weights, *(part for state in states for part in state.values())]
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_a_step_is_left_out_by_a_number_on_the_device(name: str) -> None:
+    before, left_out, made = (stepped(OURS[name], bad) for bad in (None, 1.0, 0.0))
+    assert all(map(torch.equal, before, left_out))
+    assert not any(map(torch.equal, before, made))
+
+
+@pytest.mark.parametrize("name", ["lion", "heavy-ball"])
+def test_a_rate_on_the_device_is_taken_as_a_number(name: str) -> None:
+    ends = []
+    for on_device in (False, True):
+        moved = nn.Parameter(torch.tensor([[0.3, -0.7], [0.2, 1.5]]))
+        optimizer = OURS[name]([moved])
+        if on_device:
+            optimizer.param_groups[0]["lr"] = torch.tensor(0.1)
+        for _ in range(3):
+            moved.grad = moved.detach().cos()
+            optimizer.step()
+        ends.append(moved.detach())
+    torch.testing.assert_close(*ends)
+
+
+def test_counts_that_were_loaded_go_to_their_weights() -> None:
+    optimizer = Counted([weight(1.0)])
+    (only,) = optimizer.param_groups[0]["params"]
+    only.grad = torch.ones(1)
+    optimizer.step()
+    optimizer.state[only]["steps"] = torch.zeros(1, device="meta")
+    with pytest.raises(NotImplementedError, match="meta"):  # it is moved, and has no numbers
+        optimizer.step()

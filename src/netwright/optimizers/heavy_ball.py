@@ -3,7 +3,7 @@
 Source: Polyak, "Some Methods of Speeding up the Convergence of Iteration Methods" (1964).
 """
 
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -11,7 +11,7 @@ from torch.optim.optimizer import ParamsT
 
 from netwright.core.card import Card
 from netwright.core.checks import check_fraction, check_not_negative
-from netwright.optimizers.foreach_optimizer import ForeachOptimizer
+from netwright.optimizers.foreach_optimizer import ForeachOptimizer, step_along
 from netwright.optimizers.optimizer import OptimizerEntry
 
 
@@ -28,6 +28,8 @@ class HeavyBall(ForeachOptimizer):
         weight_decay: the pull toward zero, apart from the gradient.
         maximize: step up the gradient instead of down.
     """
+
+    takes_rate_on_device: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -58,7 +60,7 @@ class HeavyBall(ForeachOptimizer):
         """Keep the last step in place of the last weights: three passes, and no copy."""
         steps = [state["last_step"] for state in states]
         torch._foreach_mul_(steps, group["momentum"])
-        torch._foreach_add_(steps, gradients, alpha=-group["lr"])
+        step_along(steps, gradients, group["lr"])
         torch._foreach_add_(weights, steps)
 
 

@@ -3,7 +3,7 @@
 Source: Chen et al., "Symbolic Discovery of Optimization Algorithms" (2023), arXiv 2302.06675.
 """
 
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -11,7 +11,7 @@ from torch.optim.optimizer import ParamsT
 
 from netwright.core.card import Card
 from netwright.core.checks import check_fraction, check_not_negative
-from netwright.optimizers.foreach_optimizer import ForeachOptimizer
+from netwright.optimizers.foreach_optimizer import ForeachOptimizer, step_along
 from netwright.optimizers.optimizer import OptimizerEntry
 
 
@@ -28,6 +28,8 @@ class Lion(ForeachOptimizer):
         weight_decay: the pull toward zero, apart from the gradient.
         maximize: step up the gradient instead of down.
     """
+
+    takes_rate_on_device: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -61,7 +63,7 @@ class Lion(ForeachOptimizer):
         means = [state["exp_avg"] for state in states]
         directions = torch._foreach_lerp(gradients, means, beta_step)
         torch._foreach_sign_(directions)
-        torch._foreach_add_(weights, directions, alpha=-group["lr"])
+        step_along(weights, directions, group["lr"])
         torch._foreach_lerp_(means, gradients, 1 - beta_kept)
 
 

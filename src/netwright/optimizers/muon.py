@@ -11,7 +11,7 @@ Liu et al., "Muon is Scalable for LLM Training" (2025), arXiv 2502.16982.
 
 import math
 from collections import defaultdict
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import torch
 from torch import Tensor
@@ -21,7 +21,7 @@ from torch.optim.optimizer import ParamsT
 from netwright.core.card import Card
 from netwright.core.checks import check_fraction, check_not_negative, check_positive
 from netwright.core.errors import ConfigError
-from netwright.optimizers.foreach_optimizer import ForeachOptimizer
+from netwright.optimizers.foreach_optimizer import ForeachOptimizer, step_along
 from netwright.optimizers.optimizer import OptimizerEntry
 
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)  # a, b, c: the steepest start that still ends near 1
@@ -69,6 +69,8 @@ class Muon(ForeachOptimizer):
         adam_betas: their `betas`.
         maximize: step up the gradient instead of down.
     """
+
+    takes_rate_on_device: ClassVar[bool] = True
 
     def __init__(  # noqa: PLR0913 - torch's own, and three of AdamW
         self,
@@ -119,7 +121,7 @@ class Muon(ForeachOptimizer):
         if weight.ndim >= 2:
             return {"momentum_buffer": torch.zeros_like(weight)}
         moments = {name: torch.zeros_like(weight) for name in ("exp_avg", "exp_avg_sq")}
-        return {"step": torch.tensor(0.0), **moments}
+        return {"step": torch.zeros((), device=weight.device), **moments}
 
     def update(
         self,
@@ -155,7 +157,7 @@ def muon_step(
             rows, columns = weight.flatten(1).shape
             step = wide if rows <= columns else wide.mT
             factor = rate_factor(rows, columns, group["adjust_lr_fn"])
-            weight.add_(step.reshape(weight.shape), alpha=-group["lr"] * factor)
+            step_along([weight], [step.reshape(weight.shape)], group["lr"] * factor)
 
 
 def _adamw_step(
@@ -173,6 +175,7 @@ def _adamw_step(
         [],
         [state["step"] for state in states],
         foreach=True,
+        capturable=weights[0].is_cuda,  # the count is read on the device, as the rate may be
         amsgrad=False,
         beta1=beta1,
         beta2=beta2,

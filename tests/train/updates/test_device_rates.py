@@ -42,8 +42,12 @@ def test_a_rate_that_is_a_tensor_stays_where_it_is() -> None:
     assert build_rates(state) is None
 
 
+RATES_READ = [("adam", True), ("sgd", True), ("rmsprop", False)]
+RATES_READ += [("lion", True), ("muon", True), ("heavy-ball", True)]
+
+
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
-@pytest.mark.parametrize(("optimizer", "reads"), [("adam", True), ("sgd", True), ("lion", False)])
+@pytest.mark.parametrize(("optimizer", "reads"), RATES_READ)
 def test_kernels_that_can_read_rates_on_the_device_do(optimizer: str, reads: bool) -> None:
     trainer = toy_trainer(toy_data(), device="cuda", optimizer=optimizer)
     assert (build_rates(trainer.start(toy_net(), toy_data())) is not None) == reads

@@ -207,6 +207,19 @@ def test_what_is_read_later_leaves_the_same_run(
     assert_same(whole_run(tmp_path, bad, policy, **settings), wanted)
 
 
+@pytest.mark.parametrize("policy", ["skip", "roll-back"])
+@pytest.mark.parametrize("optimizer", ["lion", "muon", "heavy-ball"])
+def test_optimizers_of_our_own_leave_the_same_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, policy: Policy, optimizer: str
+) -> None:
+    given: dict[str, Any] = {"optimizer": optimizer, "weight_decay": 0.1}
+    wanted = whole_run(tmp_path, [3, 8], policy, **given)
+    monkeypatch.setattr(finite_check, "WAITED_FOR", ("cpu",))
+    assert_same(whole_run(tmp_path, [3, 8], policy, **given), wanted)
+    monkeypatch.setattr(finite_check, "MOST_HELD", 10)  # too large a model: the host is waited for
+    assert_same(whole_run(tmp_path, [3, 8], policy, **given), wanted)
+
+
 @pytest.mark.parametrize(
     "settings",
     [{"max_steps": 13, "epochs": None}, {"eval_every": 4}, {"average": "exponential"}],

@@ -19,7 +19,7 @@ def test_on_a_cpu_the_numbers_are_there_at_once_and_stay() -> None:
 def test_on_cuda_they_come_behind_the_work_that_was_queued() -> None:
     numbers = torch.zeros((), device="cuda")
     HostCopy(numbers).read()  # pages are pinned once; that waits
-    torch.cuda._sleep(10**9)  # cycles, some tenths of a second
+    torch.cuda._sleep(10**9)  # type: ignore[no-untyped-call]  # cycles: tenths of a second
     numbers += 1
     copy = HostCopy(numbers)
     numbers += 1

@@ -1,8 +1,8 @@
 """Every update's weights enter their average."""
 
+from netwright.optimizers.held_tensors import HeldTensors
 from netwright.train.callback import Callback
 from netwright.train.state import TrainState
-from netwright.optimizers.held_tensors import HeldTensors
 
 MOST_HELD = 2**24  # numbers of an average that are held twice, so that no update is waited for
 

@@ -1,7 +1,7 @@
 """Learning rates as numbers on the device, so that a recorded update takes those of today.
 
-torch's fused kernels read a rate from the device in float32. Every update of a run reads it there,
-recorded or not: the bits are the same.
+torch's fused kernels and our own optimizers read a rate from the device in float32. Every update of
+a run reads it there, recorded or not: the bits are the same.
 """
 
 from collections.abc import Iterator
@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 
+from netwright.optimizers.foreach_optimizer import ForeachOptimizer
 from netwright.train.state import TrainState
 from netwright.train.updates.finite_check import is_fused
 
@@ -53,8 +54,10 @@ class DeviceRates:
 
 def build_rates(state: TrainState) -> DeviceRates | None:
     """The rates of a run on CUDA whose optimizer can read them there; else None."""
-    if state.device.type != "cuda" or state.scaler or not is_fused(state.optimizer, KINDS):
+    optimizer = state.optimizer
+    is_ours = isinstance(optimizer, ForeachOptimizer) and optimizer.takes_rate_on_device
+    if state.device.type != "cuda" or state.scaler or not (is_ours or is_fused(optimizer, KINDS)):
         return None
-    if any(isinstance(group["lr"], Tensor) for group in state.optimizer.param_groups):
+    if any(isinstance(group["lr"], Tensor) for group in optimizer.param_groups):
         return None  # a caller's own, which schedules change in place
-    return DeviceRates(state.optimizer, state.device)
+    return DeviceRates(optimizer, state.device)

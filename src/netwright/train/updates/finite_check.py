@@ -16,13 +16,15 @@ import torch
 from torch import Tensor
 
 from netwright.optimizers.eager import torch_kind
+from netwright.optimizers.foreach_optimizer import ForeachOptimizer
+from netwright.optimizers.held_tensors import HeldTensors
 from netwright.train.run_setting_groups import Policy
 from netwright.train.state import TrainState
-from netwright.optimizers.held_tensors import HeldTensors
 from netwright.train.updates.moment import Before, Moment
 
 WAITED_FOR = ("cuda",)  # devices that compute while the host goes on
 LAG = 4  # batches between the one at hand and the one whose number is read
+MOST_HELD = 2**27  # weights whose steps are undone on the device, a few GB with their moments
 FUSED = (torch.optim.Adam, torch.optim.AdamW, torch.optim.SGD, torch.optim.Adagrad)
 
 
@@ -109,10 +111,7 @@ def reason_for_host(state: TrainState, policy: Policy = "stop") -> str:
     Several ranks and float16 agree on the host, and batches of one update are looked at one by one.
     torch's kernel for the check knows float32 and not bfloat16, and works on the current device.
 
-    An optimizer without a fused kernel is told by the host, too. To undo its step on the device
-    takes the memory of its weights and moments twice more. Tried once on an H200, an MLP's update
-    took 0.2 to 0.5 ms longer than with the wait by RMSprop and Lion and 0.1 ms less by Muon, that
-    of six convolutions by Lion 0.4 ms of 6.6 less: too little and too few tries to pay for it.
+    An optimizer that does not know of such a number is told by the host, too.
 
     Args:
         state: the run; its optimizer is to leave updates out by a number on the device.
@@ -130,7 +129,7 @@ def reason_for_host(state: TrainState, policy: Policy = "stop") -> str:
         "the scaler of fp16-mixed decides on the host": state.scaler is not None,
         "an update has several batches (accumulate), or is one of training_step": state.redo
         is None,
-        f"{name} is not used with a fused kernel": not is_fused(optimizer, FUSED),
+        f"{name} is not used with a kernel that leaves steps out": not leaves_out(optimizer),
         "there are weights that are not float32": any(
             weight.dtype != torch.float32 for weight in state.learned_weights()
         ),
@@ -139,6 +138,17 @@ def reason_for_host(state: TrainState, policy: Policy = "stop") -> str:
         and not state.may_repeat,
     }
     return next((reason for reason, is_so in reasons.items() if is_so), "")
+
+
+def leaves_out(optimizer: torch.optim.Optimizer) -> bool:
+    """Whether it leaves a step out by a number on the device.
+
+    Ours undo a step, for which they hold what it moves twice more: not of a large model.
+    """
+    return is_fused(optimizer, FUSED) or (
+        isinstance(optimizer, ForeachOptimizer)
+        and sum(w.numel() for group in optimizer.param_groups for w in group["params"]) <= MOST_HELD
+    )
 
 
 def is_fused(
