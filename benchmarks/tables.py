@@ -66,11 +66,17 @@ def write_table(path: Path, rows: int) -> None:
     pd.DataFrame(columns).to_csv(path, index=False)
 
 
-def _read_here(path: str) -> Callable[[], Any]:
+def _import_reader() -> None:
+    """What reading imports, before the clock starts, as the peer's pandas is."""
+    import pandas  # noqa: F401 - which pyarrow imports with its first array
     import pyarrow.compute
-    import pyarrow.csv  # noqa: F401 - imported before the clock starts, as pandas is
+    import pyarrow.csv  # noqa: F401
 
+
+def _read_here(path: str) -> Callable[[], Any]:
     from netwright.data.tables.reading import read_table
+
+    _import_reader()
 
     def read() -> Any:
         table = read_table(path)
@@ -80,11 +86,9 @@ def _read_here(path: str) -> Callable[[], Any]:
 
 
 def _load_here(path: str) -> Callable[[], Any]:
-    import pyarrow.compute
-    import pyarrow.csv  # noqa: F401
-
     from netwright.data.tables.table import TableConfig, load_table
 
+    _import_reader()
     return lambda: load_table(TableConfig(path=path, target=("y",)))
 
 
@@ -152,17 +156,13 @@ def _predict_peer(path: str) -> Callable[[], Any]:
 
 
 def _predict_here(path: str) -> Callable[[], Any]:
-    import pyarrow.compute
-    import pyarrow.csv  # noqa: F401
-
     from netwright.apps.cli.commands.predict_command import predict
     from netwright.recipes.run.run import open_run
 
+    _import_reader()
     open_run(f"{path}.run")  # imports what a run needs; `predict` opens it again
     out = Path(f"{path}.answers.csv")
     out.unlink(missing_ok=True)
-    with contextlib.suppress(ImportError):
-        import pandas  # noqa: F401 - which pyarrow imports with its first array
 
     def act() -> None:
         with contextlib.redirect_stdout(io.StringIO()):

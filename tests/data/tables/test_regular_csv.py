@@ -40,6 +40,7 @@ def both_ways(monkeypatch: pytest.MonkeyPatch, seeds: range) -> int:
     by_columns = 0
     monkeypatch.setattr(arrow_csv, "FEW", 1)
     monkeypatch.setattr(regular_csv, "SAMPLE", 3)
+    monkeypatch.setattr(regular_csv, "PIECE", 50)
     for seed in seeds:
         content, delimiter, encoding = generated_file(seed)
         dialect = Dialect(encoding=encoding, thousands="," if seed % 3 == 0 else "")
