@@ -11,6 +11,13 @@ def test_a_row_is_pairs_or_json() -> None:
     assert read_row(' {"a": 1, "b": "x,y"}') == {"a": 1, "b": "x,y"}
 
 
+def test_a_column_may_have_an_equals_sign_in_its_name() -> None:
+    columns = ["a", "a=b", "c"]
+    assert read_row("a=b=1,a=2, c = x=y", columns) == {"a=b": "1", "a": "2", "c": "x=y"}
+    assert read_row("a=b=1") == {"a": "b=1"}
+    assert read_row("ab=1", columns) == {"ab": "1"}
+
+
 def test_what_is_neither_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"^--row is not JSON: "):
         read_row("{a")

@@ -68,6 +68,13 @@ def test_categories_have_each_of_their_values() -> None:
     assert one.reach == pytest.approx(3)
 
 
+def test_columns_and_categories_may_have_an_equals_sign_in_their_names() -> None:
+    names = ("a", "b", "c=d=red", "c=d=x=1", "c=d=green")
+    spec = replace(SPEC, feature_names=names)
+    (one,) = measure_partial_dependence(additive, X, spec, UNITS, columns=("c=d",)).columns
+    assert one.categories == ("red", "x=1", "green")
+
+
 def test_what_moves_the_answer_most_comes_first() -> None:
     view = measure()
     assert [one.name for one in view.columns] == ["a", "b", "c"]

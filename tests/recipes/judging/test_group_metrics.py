@@ -1,5 +1,7 @@
 """Metrics of groups: what a group is, and that each is measured on its rows alone."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -56,6 +58,21 @@ def test_many_numbers_are_cut_at_quartiles_and_equal_ones_stay_together() -> Non
     }
     skewed, _ = _groups(["0"] * 80 + [str(place) for place in range(20)])
     assert len(set(skewed[:80].tolist())) == 1
+
+
+def test_many_dates_are_cut_at_quartiles_and_told_in_their_order() -> None:
+    days = [f"2024-{month:02}-{day:02}" for day in (1, 15) for month in range(1, 13)]
+    names, ordered = _groups([*days, ""])
+    bounds = ["2024-01-01", "2024-03-15", "2024-06-15", "2024-09-15", "2024-12-15"]
+    quarters = [f"{low} to {high}" for low, high in itertools.pairwise(bounds)]
+    assert ordered == [*quarters, "missing"]
+    assert [int((names == name).sum()) for name in ordered] == [6, 6, 6, 6, 1]
+    assert names[1] == quarters[0]
+    other = [f"{day[8:]}.{day[5:7]}.{day[:4]}" for day in days]
+    assert _groups(other)[1] == quarters
+    unclear = [f"{one:02}/{two:02}/2024" for one in range(1, 13) for two in (1, 2)]
+    assert "to" not in " ".join(_groups(unclear)[1])  # day/month or month/day
+    assert _groups([*days[:12], "soon"])[1].count("soon") == 1
 
 
 def test_rare_groups_are_put_together(monkeypatch: pytest.MonkeyPatch) -> None:

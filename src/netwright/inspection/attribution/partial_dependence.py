@@ -191,7 +191,7 @@ def measure_partial_dependence(
         if columns and name not in columns:
             continue
         places = (groups == group).nonzero()[:, 0]
-        values = _values(inputs, places, spec, units)
+        values = _values(inputs, places, name, spec, units)
         if len(values.encoded) > 1:
             found.append(_dependence(predict, inputs, name, places, values, outputs))
     if not found:
@@ -215,11 +215,11 @@ def _outputs(spec: DataSpec) -> list[int]:
 
 
 def _values(
-    inputs: Tensor, places: Tensor, spec: DataSpec, units: tuple[Tensor, Tensor]
+    inputs: Tensor, places: Tensor, column: str, spec: DataSpec, units: tuple[Tensor, Tensor]
 ) -> _Values:
     if len(places) > 1:  # a category: one feature each
         features = [spec.feature_names[place] for place in places.tolist()]
-        names = tuple(feature.partition("=")[2] for feature in features[:MOST_VALUES])
+        names = tuple(feature.removeprefix(f"{column}=") for feature in features[:MOST_VALUES])
         return _Values(torch.eye(len(places), dtype=torch.float64)[:MOST_VALUES], (), names)
     (place,) = places.tolist()
     shares = torch.linspace(LOW, HIGH, MOST_VALUES, dtype=torch.float64)

@@ -12,9 +12,9 @@ Source: Breiman, "Random Forests" (2001), section 10; Fisher, Rudin and Dominici
 Wrong, but Many are Useful" (2019).
 """
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from os.path import commonprefix
 from typing import TYPE_CHECKING, ClassVar
 
 import torch
@@ -173,11 +173,17 @@ def _loss(predictions: Tensor, targets: Tensor) -> Tensor:
 
 
 def column_names(spec: DataSpec) -> Sequence[str]:
-    """What columns are called: by their feature, or by what its features have before the "="."""
+    """What columns are called: by their feature, or by what its features share before an "=".
+
+    The names of columns and of categories may hold "=" too.
+    """
     plain = tuple(f"feature {place + 1}" for place in range(spec.num_features))
-    features = spec.feature_names or plain
-    groups, names = spec.groups_of_features, dict[int, str]()
-    sizes = Counter(groups)
-    for group, name in zip(groups, features, strict=True):
-        names.setdefault(group, name.partition("=")[0] if sizes[group] > 1 else name)
-    return list(names.values())
+    features: dict[int, list[str]] = {}
+    for group, name in zip(spec.groups_of_features, spec.feature_names or plain, strict=True):
+        features.setdefault(group, []).append(name)
+    return [_column_name(names) for names in features.values()]
+
+
+def _column_name(features: list[str]) -> str:
+    shared = commonprefix(features)  # noqa: RUF071 - of letters, these are no paths
+    return features[0] if len(features) == 1 else shared.rpartition("=")[0] or features[0]

@@ -1,13 +1,16 @@
 """The metrics of a run for each group of the rows of a table, by the values of a column.
 
 A metric over all rows hides groups for which a model is much worse. The column may be one that the
-model never saw: it is read from the table that is given. Numbers with many values are cut at their
-quartiles.
+model never saw: it is read from the table that is given. Numbers and dates with many values are cut
+at their quartiles.
 
 Shapes: N rows.
 """
 
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +19,7 @@ import torch
 from numpy.typing import NDArray
 
 from netwright.core.errors import ConfigError
+from netwright.data.tables.cells import as_date, fitting_date_forms
 from netwright.data.tables.encoding import TableEncoder
 from netwright.train.evaluate import evaluate
 
@@ -24,12 +28,13 @@ if TYPE_CHECKING:
 
 MOST_GROUPS = 20  # the largest; the others are "other"
 FEW_NUMBERS = 10  # with more, numbers are cut at quartiles
+DAY = timedelta(days=1)
 OTHER, MISSING = "other", "missing"
 
 
 @dataclass(frozen=True, kw_only=True)
 class GroupMetrics:
-    """The metrics of all rows and of each group: numbers from low to high, else the largest first.
+    """The metrics of all rows and of each group: quarters in their order, else the largest first.
 
     Args:
         column: by whose values the rows are divided.
@@ -102,10 +107,10 @@ def evaluate_groups(
 def _groups(cells: list[str]) -> tuple[NDArray[np.str_], list[str]]:
     """The name of the group of each row (N,), and all names in the order in which they are told."""
     names = np.array([cell or MISSING for cell in cells], dtype=np.str_)
-    numbers = _numbers(cells)
-    if numbers is not None and len(np.unique(numbers[~np.isnan(numbers)])) > FEW_NUMBERS:
-        names, ordered = _quarters(numbers)
-        return names, [name for name in ordered if (names == name).any()]
+    for found, written in ((_numbers(cells), _number), (_days(cells), _date)):
+        if found is not None and len(np.unique(found[~np.isnan(found)])) > FEW_NUMBERS:
+            names, ordered = _quarters(found, written)
+            return names, [name for name in ordered if (names == name).any()]
     kept, counts = np.unique(names, return_counts=True)
     if len(kept) > MOST_GROUPS:
         largest = kept[np.argsort(-counts, kind="stable")[: MOST_GROUPS - 1]]
@@ -122,10 +127,31 @@ def _numbers(cells: list[str]) -> NDArray[np.float64] | None:
     return None if np.isinf(numbers).any() else numbers
 
 
-def _quarters(numbers: NDArray[np.float64]) -> tuple[NDArray[np.str_], list[str]]:
+def _days(cells: list[str]) -> NDArray[np.float64] | None:
+    """Dates as days from the first of the calendar (N,); None where it is unclear what they are."""
+    counts = Counter(filter(None, cells))
+    forms = fitting_date_forms(counts) if counts else []
+    known = {cell: as_date(cell, forms[0]) for cell in counts} if len(forms) == 1 else {"": None}
+    if None in known.values():
+        return None
+    days = {cell: (date - datetime.min) / DAY for cell, date in known.items() if date is not None}
+    return np.array([days.get(cell, np.nan) for cell in cells])
+
+
+def _number(value: float) -> str:
+    return f"{value:.6g}"
+
+
+def _date(days: float) -> str:
+    return (datetime.min + timedelta(days=days)).date().isoformat()
+
+
+def _quarters(
+    numbers: NDArray[np.float64], written: Callable[[float], str]
+) -> tuple[NDArray[np.str_], list[str]]:
     """Which quarter of the rows each number is in, by its bounds; equal numbers are together."""
     bounds = np.unique(np.nanquantile(numbers, [0, 0.25, 0.5, 0.75, 1], method="inverted_cdf"))
-    names = [f"{low:.6g} to {high:.6g}" for low, high in pairwise(bounds)]
+    names = [f"{written(low)} to {written(high)}" for low, high in pairwise(bounds.tolist())]
     places = np.searchsorted(bounds[1:-1], numbers, side="left")
     found = np.array(names, dtype=np.str_)[np.minimum(places, len(names) - 1)]
     return np.where(np.isnan(numbers), MISSING, found), [*names, MISSING]

@@ -262,10 +262,13 @@ def _places(files: list[Path], out: Path) -> dict[Path, Path]:
 def _read_row(run: "Run", row: str) -> Any:
     from netwright.apps.cli.typed_row import read_row
     from netwright.core.errors import ConfigError
+    from netwright.data.tables.encoding import TableEncoder
 
     if run.spec.target == "tags" or run.preprocessor.kind == "symbols":
         raise ConfigError("--row is for tables, this run takes one text per line")
-    return run.preprocessor.read(read_row(row))
+    encoder = run.preprocessor
+    columns = [one.name for one in encoder.features] if isinstance(encoder, TableEncoder) else []
+    return encoder.read(read_row(row, columns))
 
 
 def _read_rows(run: "Run", sources: list[str]) -> Any:
