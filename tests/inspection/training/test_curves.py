@@ -9,7 +9,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 
-from netwright.core.errors import DataError
+from netwright.core.errors import ConfigError, DataError
 from netwright.inspection.drawing.curve import Axis
 from netwright.inspection.drawing.figure_style import SPLIT_COLOURS
 from netwright.inspection.drawing.wording import legend_name
@@ -369,3 +369,16 @@ def test_rate_speed_and_memory_have_panels_of_their_own() -> None:
     assert beside.measures == ("learning rate", "most memory so far (MiB)")
     assert [axes.get_xlabel() for axes in panels(beside)] == ["step", "step"]
     assert measure_curves(history()).of_training() is None
+
+
+def test_texts_have_an_axis_of_tokens() -> None:
+    rows = [row(epoch, "train", "loss", 1 / epoch) for epoch in (1, 2)]
+    curves = measure_curves(rows, tokens_each=2.5)
+    assert curves.has_tokens
+    (curve,) = curves.along("tokens").curves
+    assert curve.along("tokens") == tuple(2.5 * samples for samples in curve.samples)
+    assert "against tokens read" in curves.along("tokens").caption
+    without = measure_curves(rows)
+    assert not without.has_tokens
+    with pytest.raises(ConfigError, match="tokens are of runs on texts"):
+        without.along("tokens")

@@ -104,6 +104,7 @@ race                .      x      .      x   x     x   x      x     x       x   
 ROWS = {line.split()[0]: line.split()[1:] for line in TABLE.strip().splitlines()[1:]}
 # Of data that these families have not, of three models that tell of themselves, and of a profile.
 ELSEWHERE = {"profile", "label-errors", "forecast", "weight-path", "noise-band", "residual-density"}
+ELSEWHERE |= {"masked-tokens", "marked-spans", "attention-rollout"}  # of BERT and of ViT
 ELSEWHERE |= {"similar-words", "words-by-epoch", "word-map", "vector-dimensions"}  # of word2vec
 
 

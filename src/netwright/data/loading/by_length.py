@@ -6,9 +6,9 @@ r"""Batches of pairs of about one length, cut to it: little of them is padding.
 
 A batch in random order is as wide as the longest of its pairs; sorted ones are nearly equally long.
 That pools are sorted, not all rows, keeps batches different from epoch to epoch. Widths are
-sixteenths of the longest, so that there are at most 16 shapes: what is made for a shape (a CUDA
-graph, compiled code, memory) is made a few times, not for each batch. The order is a pure function
-of seed and epoch, as every other.
+sixteenths of the longest, so that there are at most 16 shapes, for which memory is found and code
+compiled. A CUDA graph of an update serves the batches of its own shape; the others run kernel by
+kernel. The order is a pure function of seed and epoch, as every other.
 
 Shapes: N pairs, B batch, S source tokens, T target tokens.
 Source: Vaswani et al., "Attention Is All You Need" (2017), section 5.1: "batched together by

@@ -21,6 +21,7 @@ from netwright.core.checks import check_finite
 from netwright.core.errors import ShapeError
 from netwright.inspection.drawing.figure_style import COLOURS, INK, white_to_blue
 from netwright.inspection.drawing.pictures import MOST_PIXELS, Pixels
+from netwright.inspection.drawing.text_cells import LETTER, LINE, MONO, Cell, lay_out
 from netwright.inspection.drawing.ticks import name_ticks, names_room
 from netwright.inspection.drawing.view import View
 from netwright.inspection.drawing.wording import check_names, number, quoted, short_name, shown_of
@@ -34,7 +35,6 @@ Kind = Literal["features", "image", "tokens", "series"]
 MOST_BARS, BAR = 20, 0.26  # bars that are shown, and the inches of one
 WIDTH, PICTURE = 7.0, 3.0  # inches of a figure, and of a picture in it
 LINE_LETTERS, MOST_LETTERS = 64, 24  # of a line of text, and of a token
-LETTER, LINE = 0.09, 0.32  # inches
 LIGHT, DARK = (0.21, 0.72, 0.07), 0.5  # what colours add to light, below which letters are white
 TABLE_ROWS = 0.24  # inches of a feature of a series
 
@@ -177,7 +177,7 @@ class InputMap(View):
                 name,
                 ha="center",
                 va="center_baseline",
-                family="DejaVu Sans Mono",
+                family=MONO,
                 color="white" if np.dot(colour[:3], LIGHT) < DARK else INK,
             )
         axes.set(xlim=(0, LINE_LETTERS + 1), ylim=(self._cells[-1][0] + 1, 0))
@@ -213,16 +213,8 @@ class InputMap(View):
         return [short_name(name, MOST_LETTERS) for name in self.shown.names]
 
     @property
-    def _cells(self) -> list[tuple[int, int, int]]:
-        """Of each token the line, its first letter and its letters, with room around them."""
-        cells, line, first = [], 0, 0
-        for name in self._tokens:
-            width = len(name) + 1
-            if first + width > LINE_LETTERS:
-                line, first = line + 1, 0
-            cells.append((line, first, width))
-            first += width
-        return cells
+    def _cells(self) -> list[Cell]:
+        return lay_out(self._tokens, LINE_LETTERS)
 
 
 def map_values(shown: ShownInput, values: Tensor) -> tuple[Any, ...]:

@@ -11,7 +11,7 @@ from netwright.inspection.drawing.wording import legend_name
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Axis = Literal["epoch", "step", "samples", "time"]
+Axis = Literal["epoch", "step", "samples", "tokens", "time"]
 STEP = "step"  # the split of what is noted every few updates of training
 MOST_POINTS = 1000  # drawn a curve
 MOST_MARKERS = 30  # a curve of more points is a line only
@@ -22,7 +22,8 @@ SMOOTH = 40  # a curve by step is smoothed over a share of it, 1 in so many to e
 class Curve:
     """One measure on one split, with every axis it may be drawn against; all are equally long.
 
-    What was measured within an epoch stands between two whole numbers of epochs.
+    What was measured within an epoch stands between two whole numbers of epochs. Only texts have
+    tokens.
     """
 
     split: str
@@ -32,6 +33,7 @@ class Curve:
     samples: tuple[int, ...]
     time: tuple[float, ...]
     value: tuple[float, ...]
+    tokens: tuple[float, ...] = ()
 
     def along(self, axis: Axis) -> tuple[float, ...]:
         """The values of an axis."""

@@ -92,11 +92,12 @@ class NextTokens(View):
         for line, place in enumerate(self.places):
             axes.text(-0.5, line + 0.5, place.read, ha="center", va="center")
             for column, one in enumerate(place.likeliest):
-                _draw_cell(axes, column, line, one, is_framed=one.is_true)
-            _draw_cell(axes, columns, line, place.true, is_framed=False)
+                draw_cell(axes, column, line, one, is_framed=one.is_true)
+            draw_cell(axes, columns, line, place.true, is_framed=False)
 
 
-def _draw_cell(axes: "Axes", column: int, line: int, one: Expected, *, is_framed: bool) -> None:
+def draw_cell(axes: "Axes", column: int, line: int, one: Expected, *, is_framed: bool) -> None:
+    """One token in its cell, the darker the likelier."""
     from matplotlib.colors import to_rgba  # noqa: PLC0415 - matplotlib costs a second
     from matplotlib.patches import Rectangle  # noqa: PLC0415
 
@@ -127,7 +128,28 @@ def measure_next_tokens(
     check_shape("targets", targets, len(logits))
     counted = (targets != IGNORED).nonzero().flatten()[:MOST_PLACES]
     check_not_empty("targets that count", counted)
-    probabilities = logits[counted].detach().cpu().double().softmax(dim=1)
+    guesses = guess_tokens(logits[counted], targets[counted], name_of, top)
+    read = [_shown(name_of(token)) for token in tokens[counted].tolist()]
+    return NextTokens(
+        places=tuple(
+            Place(read=one, true=true, likeliest=likeliest)
+            for one, (true, likeliest) in zip(read, guesses, strict=True)
+        )
+    )
+
+
+def guess_tokens(
+    logits: Tensor, targets: Tensor, name_of: Callable[[int], str], top: int = TOP
+) -> list[tuple[Expected, tuple[Expected, ...]]]:
+    """The true token of each place, and the likeliest ones.
+
+    Args:
+        logits: (T, V).
+        targets: the true tokens (T,).
+        name_of: token -> its text.
+        top: how many of the likeliest are given.
+    """
+    probabilities = logits.detach().cpu().double().softmax(dim=1)
     best = probabilities.topk(min(top, probabilities.shape[1]), dim=1).indices.tolist()
 
     def expected(place: int, token: int, true: int) -> Expected:
@@ -137,17 +159,10 @@ def measure_next_tokens(
             is_true=token == true,
         )
 
-    pairs = zip(tokens[counted].tolist(), targets[counted].tolist(), strict=True)
-    return NextTokens(
-        places=tuple(
-            Place(
-                read=_shown(name_of(read)),
-                true=expected(place, true, true),
-                likeliest=tuple(expected(place, token, true) for token in best[place]),
-            )
-            for place, (read, true) in enumerate(pairs)
-        )
-    )
+    return [
+        (expected(place, true, true), tuple(expected(place, token, true) for token in best[place]))
+        for place, true in enumerate(targets.tolist())
+    ]
 
 
 def _shown(text: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
-from netwright.core.errors import DataError
+from netwright.core.errors import ConfigError, DataError
 from netwright.inspection.drawing.curve import STEP, Axis, Curve, draw_curve
 from netwright.inspection.drawing.figure_style import FAINT, SMALL, log_scale
 from netwright.inspection.drawing.view import View
@@ -16,7 +16,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-AXIS_LABELS = {"epoch": "epoch", "step": "step", "samples": "examples seen", "time": "seconds"}
+AXIS_LABELS = {
+    "epoch": "epoch",
+    "step": "step",
+    "samples": "examples seen",
+    "tokens": "tokens read",
+    "time": "seconds",
+}
 NOTED = {"lr": "learning rate", "memory": "most memory so far (MiB)"}
 LOG_DECADES = 1.5  # a loss that spans more than this is drawn on a logarithmic axis
 FEWEST_EPOCHS = 2  # a shorter run is drawn against its steps, where these are known
@@ -75,7 +81,11 @@ class Curves(View):
     is_small: bool = False
 
     def along(self, axis: Axis) -> "Curves":
-        """The same curves against epochs, steps, examples seen or seconds."""
+        """The same curves against epochs, steps, examples seen, tokens read or seconds."""
+        if axis == "tokens" and not self.has_tokens:
+            raise ConfigError(
+                "tokens are of runs on texts; those of padded texts are in the report alone"
+            )
         return replace(self, axis=axis)
 
     def of_training(self) -> "Curves | None":
@@ -90,6 +100,11 @@ class Curves(View):
     def small(self) -> "Curves":
         """The same curves at half the size."""
         return replace(self, is_small=True)
+
+    @property
+    def has_tokens(self) -> bool:
+        """Whether it is known how many tokens were read."""
+        return all(curve.tokens for curve in self.curves)
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -242,7 +257,11 @@ class _Best(NamedTuple):
 
 
 def measure_curves(
-    rows: Iterable[Measurement], *, best_epoch: int | None = None, best_step: int | None = None
+    rows: Iterable[Measurement],
+    *,
+    best_epoch: int | None = None,
+    best_step: int | None = None,
+    tokens_each: float | None = None,
 ) -> Curves:
     """Sort the rows of a history into curves.
 
@@ -250,6 +269,7 @@ def measure_curves(
         rows: measurements, in order.
         best_epoch: the one whose weights were kept.
         best_step: the same as a step, where it is known.
+        tokens_each: that an example of training has on average, where examples are texts.
     """
     rows = list(rows)
     found: dict[tuple[str, str], list[Measurement]] = {}
@@ -270,6 +290,7 @@ def measure_curves(
             samples=tuple(row.samples for row in points),
             time=tuple(row.time for row in points),
             value=tuple(row.value for row in points),
+            tokens=tuple(row.samples * tokens_each for row in points) if tokens_each else (),
         )
         for (split, name), points in found.items()
     )

@@ -100,6 +100,7 @@ class ViT(Model):
         channels, rows, columns = spec.input_shape
         self.sides = (rows, columns)
         count = count_patches(rows, columns, config.patch)
+        self.side = config.patch
         self.patches = PatchEmbedding(channels, config.width, config.patch)
         has_token = config.pool == "class"
         self.class_token = nn.Parameter(torch.empty(1, 1, config.width)) if has_token else None
@@ -134,6 +135,10 @@ class ViT(Model):
         x = self.ln_f(x)
         logits: Tensor = self.head(x.mean(dim=1) if self.class_token is None else x[:, 0])
         return logits
+
+    def patch_side(self) -> int:
+        """The pixels of a patch along each side."""
+        return self.side
 
     @torch.no_grad()
     def attention_weights(self, images: Tensor) -> tuple[Tensor, ...]:

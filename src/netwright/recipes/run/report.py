@@ -204,7 +204,7 @@ def _learning(views: Sequence[View]) -> list[Html]:
 
 def _curves(view: Curves) -> list[Html]:
     # Steps and examples are epochs times a number, of which a short run has few.
-    axes: tuple[Axis, ...] = (view.axis, "time")
+    axes: tuple[Axis, ...] = (view.axis, *(("tokens",) if view.has_tokens else ()), "time")
     blocks = [choice("axis", {AXIS_LABELS[axis]: picture(view.along(axis)) for axis in axes})]
     beside = view.of_training()
     if beside is not None:

@@ -27,6 +27,8 @@ VIEWS: Catalog[ViewEntry] = Catalog(
             f"{_HERE}.attribution.permutation_importance:PERMUTATION_IMPORTANCE"
         ),
         "next-tokens": f"{_HERE}.predictions.next_tokens:NEXT_TOKENS",
+        "masked-tokens": f"{_HERE}.predictions.texts:MASKED_TOKENS",
+        "marked-spans": f"{_HERE}.predictions.texts:MARKED_SPANS",
         "alignment": f"{_HERE}.inside.attention:ALIGNMENT",
         "wrong-examples": f"{_HERE}.predictions.classes:WRONG_EXAMPLES",
         "worst-errors": f"{_HERE}.predictions.reals:WORST_ERRORS",
@@ -38,6 +40,7 @@ VIEWS: Catalog[ViewEntry] = Catalog(
         "filters": f"{_HERE}.inside.convolutions:FILTERS",
         "feature-maps": f"{_HERE}.inside.convolutions:FEATURE_MAPS",
         "attention": f"{_HERE}.inside.attention:ATTENTION",
+        "attention-rollout": f"{_HERE}.inside.attention_rollout:ATTENTION_ROLLOUT",
         "state-norms": f"{_HERE}.inside.state_norms:STATE_NORMS",
         "feature-importance": f"{_HERE}.own_views:FEATURE_IMPORTANCE",
         "hyperplane": f"{_HERE}.own_views:HYPERPLANE",

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Annotated
 
+from torch import Tensor
+
 from netwright.core.config import Config, Doc
 from netwright.inspection.drawing.curve import Axis
 from netwright.inspection.training.curves import Curves, measure_curves
@@ -11,6 +13,8 @@ from netwright.recipes.saved.made_steps import best_moment
 from netwright.recipes.views.entry import ViewEntry, report_card
 from netwright.recipes.views.subject import Subject
 
+COUNTED = 10_000  # training examples whose tokens are counted
+
 
 @dataclass(frozen=True, kw_only=True)
 class CurvesConfig(Config):
@@ -18,14 +22,32 @@ class CurvesConfig(Config):
 
     axis: Annotated[
         Axis | None,
-        Doc("epoch, step, samples or time; default: epoch, or step in a run of few epochs"),
+        Doc(
+            "epoch, step, samples, tokens (of texts) or time; default: epoch, or step in a run of "
+            "few epochs"
+        ),
     ] = None
 
 
 def _measure(subject: Subject, given: CurvesConfig) -> Curves:
     run = subject.run
-    curves = measure_curves(run.history, **best_moment(run))
+    curves = measure_curves(run.history, **best_moment(run), tokens_each=_tokens_each(subject))
     return curves if given.axis is None else curves.along(given.axis)
+
+
+def _tokens_each(subject: Subject) -> float | None:
+    """The tokens of a training example; of padded texts the mean, where the data is at hand."""
+    spec = subject.run.spec
+    if not spec.vocab_size or spec.inputs not in {"tokens", "masked", "pairs"}:
+        return None
+    if spec.padding is None:
+        return spec.input_shape[0]
+    if subject.sample is None:
+        return None
+    inputs = subject.first_training_inputs(COUNTED)
+    if not isinstance(inputs, Tensor) or inputs.is_floating_point():  # a bag of words
+        return None
+    return int((inputs != spec.padding).sum()) / len(inputs)
 
 
 def _refusal(subject: Subject) -> str:
