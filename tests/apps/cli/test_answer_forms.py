@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 
 from netwright.apps.cli.answer_forms import as_json_lines, as_parquet
-from netwright.apps.cli.answers import Answers
+from netwright.recipes.run.answer_table import Answers
 from tests.apps.cli.conftest import Type
 
 ANSWERS: Answers = {"id": ["007\x7f", "é"], "kind": ["a", "b"], "p(a)": [0.25, 1.0]}

@@ -9,9 +9,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netwright.apps.cli.answers import Answers, as_rows
-
 if TYPE_CHECKING:
+    from netwright.recipes.run.answer_table import Answers
     from netwright.recipes.run.run import Run
 
 COLUMNS = ("csv", "json", "jsonl", "parquet")
@@ -42,13 +41,15 @@ def check_place(out: Path, run: "Run", *, as_json: bool) -> str:
     return form
 
 
-def as_json_lines(answers: Answers) -> str:
+def as_json_lines(answers: "Answers") -> str:
     """One JSON object a row, in ASCII."""
+    from netwright.recipes.run.answer_table import as_rows
+
     lines = [json.dumps(row, allow_nan=False) for row in as_rows(answers)]
     return "".join(f"{line}\n" for line in lines).replace("\x7f", "\\u007f")
 
 
-def as_parquet(answers: Answers) -> bytes:
+def as_parquet(answers: "Answers") -> bytes:
     """The columns as one parquet file."""
     import pyarrow as pa
     from pyarrow import parquet

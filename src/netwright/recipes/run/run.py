@@ -11,22 +11,19 @@ from typing import Any, Literal
 from torch import Tensor, nn
 
 from netwright.core.devices import device_of
-from netwright.core.errors import ConfigError, DataError, NetwrightError
+from netwright.core.errors import ConfigError, NetwrightError
 from netwright.core.files.inside import has_file
 from netwright.core.files.storage import read_json
-from netwright.core.trees import Tree, count_rows, move
+from netwright.core.trees import Tree, move
 from netwright.data.dataset import Data, Split
 from netwright.data.given.loaders import is_loader, labelled_batches
 from netwright.data.images.encoder import ImageEncoder
 from netwright.data.loading.stored import Sample, sample_stored
 from netwright.data.pixels import PixelSplit
 from netwright.data.tables.array_reading import (
-    is_tabular,
-    read_input_array,
     read_labelled_table,
     read_target_array,
 )
-from netwright.data.text.encoder import TextEncoder
 from netwright.data.text.pair_encoder import PairEncoder
 from netwright.data.text.tag_encoder import TagEncoder
 from netwright.inspection.drawing.notebook import in_notebook
@@ -36,11 +33,15 @@ from netwright.recipes.exchange.export import Export, export_run
 from netwright.recipes.plan.recipe_file import read_own_recipe
 from netwright.recipes.run.answers import (
     check_asked,
-    check_is_file,
     check_measured,
     check_paired,
     in_words,
     like,
+)
+from netwright.recipes.run.encoded_inputs import (
+    encode_any,
+    encode_inputs,
+    is_table_for_arrays,
 )
 from netwright.recipes.run.generation import build_text_generator, decoding_config
 from netwright.recipes.run.metric_table import metric_rows
@@ -134,11 +135,16 @@ class Run(RunRecord):
         Probabilities (N, C), of masks (N, C, I, J), of tags (N, T, C); reals (N, K); of pairs the
         target tokens (N, 2, T): told those before, and hearing itself.
         """
+        return self.predictions_of(self.encode(source))
+
+    def encode(self, source: Any) -> Tree:
+        """Raw inputs as the model takes them (N, ...), at least one, on the CPU."""
         check_asked(self.spec)
         check_measured(self.task)
-        inputs = self._encode(source)
-        if not count_rows(inputs):
-            raise DataError("no inputs were given to predict")
+        return encode_inputs(source, self.spec, self.preprocessor)
+
+    def predictions_of(self, inputs: Tree) -> Tensor:
+        """What `predictions` gives of inputs that `encode` gave; those of several may be joined."""
         return predict(self.model, move(inputs, device_of(self.model)), self.task)
 
     def generate(self, prompt: str = "", *, beams: int | None = None, **settings: Any) -> str:
@@ -276,7 +282,7 @@ class Run(RunRecord):
         if isinstance(data, Split):
             return data.to(device)
         if not isinstance(data, tuple):
-            if self._from_arrays(data):
+            if is_table_for_arrays(data, self.preprocessor):
                 data = read_labelled_table(data, self.spec)
             data = self.preprocessor.read_labelled(data)
         if isinstance(self.preprocessor, PairEncoder):
@@ -285,30 +291,19 @@ class Run(RunRecord):
         if isinstance(self.preprocessor, TagEncoder) and isinstance(data, tuple):
             told, said = self.preprocessor.encode_pairs(inputs, targets)
             return Split(inputs=told, targets=said).to(device)
-        if self._from_arrays(targets):
+        if is_table_for_arrays(targets, self.preprocessor):
             targets = read_target_array(targets, self.spec)
         encoded = self.preprocessor.encode_targets(targets)
         if isinstance(self.preprocessor, ImageEncoder):  # bytes, a quarter of the room of floats
             pixels, scaling = self.preprocessor.read(inputs), self.preprocessor.scaling
             return PixelSplit(pixels=pixels, scaling=scaling, targets=encoded).to(device)
         examples = Split(
-            inputs=self._encode(inputs),
+            inputs=encode_any(inputs, self.spec, self.preprocessor),
             targets=encoded,
             weights=self.preprocessor.encode_weights(inputs),
         )
         check_paired(examples)
         return examples.to(device)
-
-    def _encode(self, source: Any) -> Tree:
-        if self._from_arrays(source):
-            source = read_input_array(source, self.spec)
-        if isinstance(self.preprocessor, TextEncoder | PairEncoder):
-            check_is_file(source)
-        return self.preprocessor.encode(source)
-
-    def _from_arrays(self, source: Any) -> bool:
-        """Whether a table is given to a model that learned from arrays."""
-        return self.preprocessor.kind == "arrays" and is_tabular(source)
 
 
 def open_run(

@@ -6,19 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from netwright.apps.cli.answer_forms import as_json_lines, as_parquet, check_place
-from netwright.apps.cli.answers import (
-    Answers,
-    answer,
-    as_columns,
-    as_csv,
-    as_rows,
-    count_answers,
-)
 from netwright.apps.cli.reading_options import LengthPenalty, WrittenAs, read_as
 
 if TYPE_CHECKING:
-    from netwright.data.series.encoder import SeriesEncoder
     from netwright.data.tables.raw_table import RawTable
+    from netwright.recipes.run.answer_table import Answers
     from netwright.recipes.run.run import Run
 
 TOGETHER = 256  # images that are in memory at a time
@@ -83,6 +75,7 @@ def predict(  # noqa: PLR0913, PLR0917 - one argument an option
     from netwright.core.errors import ConfigError
     from netwright.core.files.storage import write_bytes, write_text
     from netwright.core.terminal.console import print_data, print_result
+    from netwright.recipes.run.answer_table import count_answers
     from netwright.recipes.run.answers import check_asked
     from netwright.recipes.run.run import open_run
 
@@ -117,9 +110,10 @@ def predict(  # noqa: PLR0913, PLR0917 - one argument an option
     print_result(f"{count_answers(answers)} answers: {out}")
 
 
-def _text(run: "Run", answers: Answers, *, as_json: bool) -> str:
+def _text(run: "Run", answers: "Answers", *, as_json: bool) -> str:
     """What goes to standard output, or into a file."""
     from netwright.core.terminal.console import json_text
+    from netwright.recipes.run.answer_table import as_csv, as_rows
 
     if as_json:
         return json_text(as_rows(answers)) + "\n"
@@ -143,60 +137,48 @@ def _answer_rows(
     *,
     proba: bool,
     threshold: float | None,
-) -> Answers:
+) -> "Answers":
     """One answer a row of a table, a text, or a sentence; what names the row stands before it."""
-    from netwright.apps.cli.predicted_texts import complete_pairs, mark_answers, tag_words
+    from netwright.apps.cli.predicted_texts import complete_pairs
     from netwright.core.errors import ConfigError
     from netwright.core.terminal.console import print_warning
     from netwright.data.series.encoder import SeriesEncoder
     from netwright.data.tables.raw_table import RawTable
     from netwright.data.text.pair_encoder import PairEncoder
     from netwright.data.text.spans.span_encoder import SpanEncoder
+    from netwright.recipes.run.answer_table import answer
 
     encoder = run.preprocessor
-    named = PairEncoder | SeriesEncoder | SpanEncoder
-    has_names = run.spec.target == "tags" or isinstance(encoder, named)
-    if keep and (has_names or not isinstance(rows, RawTable)):
+    has_names = isinstance(encoder, PairEncoder | SeriesEncoder | SpanEncoder)
+    if keep is not None and isinstance(rows, RawTable) and not has_names:
+        _check_kept(run, rows, keep)
+    elif keep:
         raise ConfigError("--keep is for the columns of a table")
-    kept = _kept_columns(run, rows, keep) if isinstance(rows, RawTable) else []
     for remark in encoder.remarks(rows):
         print_warning(remark)
-    if run.spec.target == "tags":
-        return as_columns(tag_words(run, rows))
-    if isinstance(encoder, SpanEncoder):
-        return as_columns(mark_answers(run, rows, encoder))
-    if isinstance(encoder, PairEncoder):
-        return as_columns(complete_pairs(run, rows, encoder.columns, search))
-    answers = answer(run, rows, proba=proba, threshold=threshold)
-    if isinstance(encoder, SeriesEncoder):
-        return _times(encoder, rows) | answers
-    if isinstance(rows, RawTable):
-        return {name: list(rows.column(name)) for name in kept} | answers
-    return answers
+    if search and isinstance(encoder, PairEncoder):
+        return complete_pairs(run, rows, encoder.columns, search)
+    return answer(run, rows, proba=proba, threshold=threshold, keep=keep)
 
 
-def _kept_columns(run: "Run", table: "RawTable", keep: list[str] | None) -> list[str]:
-    """The columns that are asked for, else those that training took for the names of its rows."""
+def _check_kept(run: "Run", table: "RawTable", keep: list[str]) -> None:
+    """Refuse columns that the table lacks, or that the answers are called by."""
     from netwright.core.errors import ConfigError
-    from netwright.data.tables.encoding import TableEncoder
 
-    if keep is None:
-        ids = run.preprocessor.id_columns if isinstance(run.preprocessor, TableEncoder) else ()
-        return [name for name in ids if name in table.columns]
     table.check_columns(keep)
     for name in keep:
         if name in run.spec.target_names:
             raise ConfigError(f"--keep {name} has the same name as the predictions")
-    return keep
 
 
 def _answer_images(
     run: "Run", sources: list[str], *, proba: bool, threshold: float | None
-) -> Answers:
+) -> "Answers":
     """One answer an image, after the name of its file."""
     from netwright.core.errors import ConfigError
     from netwright.data.images.file_names import shown
     from netwright.data.images.listing import files_at
+    from netwright.recipes.run.answer_table import answer, as_columns, as_rows
 
     if not sources:
         raise ConfigError("--row is for tables, this run was trained on images")
@@ -210,7 +192,7 @@ def _answer_images(
     return as_columns(answers)
 
 
-def _write_masks(run: "Run", sources: list[str], out: Path | None) -> Answers:
+def _write_masks(run: "Run", sources: list[str], out: Path | None) -> "Answers":
     """One mask an image, of its size and under its name; which went where."""
     from netwright.core.errors import ConfigError
     from netwright.data.images.decoding import read_header
@@ -273,12 +255,11 @@ def _read_row(run: "Run", row: str) -> Any:
 
 def _read_rows(run: "Run", sources: list[str]) -> Any:
     """What a file, or standard input, holds: texts, or a table."""
-    from netwright.apps.cli.predicted_texts import read_texts, takes_texts
+    from netwright.apps.cli.predicted_texts import read_texts
     from netwright.apps.cli.standard_input import INPUT, read_standard_input
     from netwright.core.errors import ConfigError
-    from netwright.data.tables.delimited import parse_delimited
-    from netwright.data.tables.encoding import TableEncoder
     from netwright.data.tables.reading import read_table
+    from netwright.recipes.run.given_rows import read_given, takes_texts
 
     if len(sources) > 1:
         raise ConfigError(f"predict takes one table, got {len(sources)} files")
@@ -287,14 +268,5 @@ def _read_rows(run: "Run", sources: list[str]) -> Any:
     if takes_texts(encoder):
         return read_texts(encoder, source)
     if source == "-":
-        dialect = encoder.dialect if isinstance(encoder, TableEncoder) else None
-        return encoder.read(parse_delimited(INPUT, read_standard_input(), dialect=dialect))
+        return read_given(encoder, INPUT, read_standard_input())
     return read_table(source) if encoder.kind == "arrays" else encoder.read(source)
-
-
-def _times(encoder: "SeriesEncoder", table: "RawTable") -> Answers:
-    """Which row each forecast is of: its time, where there is one, or else its place."""
-    if encoder.time is not None:
-        return {encoder.time: table.column(encoder.time)[encoder.first_row :]}
-    name, places = ("row", table.positions) if table.lines is None else ("line", table.lines)
-    return {name: places[encoder.first_row :]}

@@ -6,7 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import netwright as nw
-from netwright.apps.cli.answers import Answers, answer, as_columns, as_csv, as_rows, count_answers
+from netwright.recipes.run.answer_table import (
+    Answers,
+    answer,
+    as_columns,
+    as_csv,
+    as_rows,
+    count_answers,
+)
 
 ANSWERS: Answers = {"id": ["a,b", 'say "x"', ""], "y": [1, -2.5, True]}
 ROWS: list[dict[str, Any]] = [

@@ -1,0 +1,44 @@
+"""New rows that come as bytes without a name: on standard input, or in the body of a request."""
+
+from typing import Any
+
+from netwright.data.preprocessing import Preprocessor
+from netwright.data.series.symbols import SymbolEncoder
+from netwright.data.tables.delimited import parse_delimited
+from netwright.data.tables.encoding import TableEncoder
+from netwright.data.text.encoder import TextEncoder
+from netwright.data.text.pair_encoder import PairEncoder
+from netwright.data.text.row_encoder import RowEncoder
+from netwright.data.text.spans.span_encoder import SpanEncoder
+from netwright.data.text.text_files import decode_text
+from netwright.data.text.text_lines import lines_or_table
+
+
+def takes_texts(preprocessor: Preprocessor) -> bool:
+    """Whether a run with such inputs reads texts."""
+    return isinstance(preprocessor, TextEncoder | PairEncoder | SymbolEncoder)
+
+
+def read_given(preprocessor: Preprocessor, name: str, content: bytes) -> Any:
+    """What the bytes hold: texts, one a line, or a table where a line of names is the first.
+
+    Args:
+        preprocessor: of the run that is asked.
+        name: what refusals call the bytes.
+        content: all of them.
+    """
+    if takes_texts(preprocessor):
+        text = decode_text(name, content, getattr(preprocessor, "encoding", None))
+        return read_lines(preprocessor, name, text)
+    dialect = preprocessor.dialect if isinstance(preprocessor, TableEncoder) else None
+    return preprocessor.read(parse_delimited(name, content, dialect=dialect))
+
+
+def read_lines(preprocessor: Preprocessor, name: str, text: str) -> Any:
+    """The same of a text, for a run that takes texts."""
+    column = ""
+    if isinstance(preprocessor, RowEncoder):
+        column = preprocessor.column
+    elif isinstance(preprocessor, PairEncoder | SpanEncoder):
+        column = preprocessor.columns[0]
+    return preprocessor.read(lines_or_table(name, text, column))
