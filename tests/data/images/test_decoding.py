@@ -18,8 +18,10 @@ from netwright.data.images import decoding
 from netwright.data.images.decoding import (
     ImageForm,
     ImageMode,
+    decode_content,
     decode_file,
     decode_image,
+    read_content_header,
     read_header,
 )
 from tests.data.images.pictures import bytes_of, save
@@ -353,3 +355,23 @@ def test_an_image_to_be_turned_takes_its_room_twice(
     assert decode_file(upright_path, COLOUR).shape == (3, 2, 3)
     with pytest.raises(DataError, match=r"y.png .* it takes 0.002 GB, at most 0.001 GB"):
         decode_file(turned_path, COLOUR)
+
+
+def test_the_bytes_of_a_file_are_decoded_as_the_file_is(tmp_path: Path) -> None:
+    form = ImageForm(mode="L", height=6, width=5)
+    for ending in (".png", ".jpg", ".gif"):
+        file = save(tmp_path / f"x{ending}", bytes_of(3, 40, 30))
+        assert torch.equal(decode_content(file.read_bytes(), form), decode_file(file, form))
+        assert read_content_header(file.read_bytes()) == read_header(file)
+
+
+def test_bytes_that_are_no_image_or_take_too_much_are_refused(tmp_path: Path) -> None:
+    form = ImageForm(mode="L", height=6, width=5)
+    content = save(tmp_path / "x.png", bytes_of(3, 40, 30, 3)).read_bytes()
+    needed = 40 * 30 * (4 + 1)
+    assert decode_content(content, form, most=needed).shape == (1, 6, 5)
+    with pytest.raises(DataError, match="photo cannot be read as an image: it takes 0 MB"):
+        decode_content(content, form, "photo", most=needed - 1)
+    for wrong in (b"", b"x", content[:50], content[:-20]):
+        with pytest.raises(DataError, match="photo cannot be read as an image"):
+            decode_content(wrong, form, "photo")

@@ -19,8 +19,9 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO, Literal
 
 import numpy as np
 import torch
@@ -99,16 +100,26 @@ class ImageHeader:
 def read_header(path: str | Path) -> ImageHeader:
     """Size and mode of an image file; no pixel is decoded."""
     with refusing(path), QUIET, opened(path) as image:
-        width, height = image.size
-        # A TIFF is turned by pillow, and its header has the upright size already.
-        if image.format != "TIFF" and orientation_in_head(image) in _SIDEWAYS:
-            width, height = height, width
-        return ImageHeader(
-            height=height,
-            width=width,
-            is_grey=image.mode in _GREY,
-            has_frames=getattr(image, "is_animated", False),
-        )
+        return _header(image)
+
+
+def read_content_header(content: bytes, name: str = "image") -> ImageHeader:
+    """The same of the bytes of a file."""
+    with refusing(name), QUIET:
+        return _header(_with_header(BytesIO(content), whole=False))
+
+
+def _header(image: Image.Image) -> ImageHeader:
+    width, height = image.size
+    # A TIFF is turned by pillow, and its header has the upright size already.
+    if image.format != "TIFF" and orientation_in_head(image) in _SIDEWAYS:
+        width, height = height, width
+    return ImageHeader(
+        height=height,
+        width=width,
+        is_grey=image.mode in _GREY,
+        has_frames=getattr(image, "is_animated", False),
+    )
 
 
 def header_of(image: Image.Image, name: str = "image") -> ImageHeader:
@@ -127,12 +138,37 @@ def header_of(image: Image.Image, name: str = "image") -> ImageHeader:
 def decode_file(path: str | Path, form: ImageForm) -> Tensor:
     """The image of a file as bytes (C, I, J)."""
     with refusing(path), QUIET, opened(path, whole=True) as image:
-        # A JPEG is decoded at a half, a quarter or an eighth where that is large enough.
-        enough = 2 * max(form.height, form.width)
-        pixels = image.width * image.height
-        image.draft(None, (enough, enough))
-        with ROOM.hold(_needed(image, form, pixels)):
-            return pixels_of(resized(with_mode(upright(image), form.mode), form))
+        return _decoded(image, form)
+
+
+def decode_content(
+    content: bytes, form: ImageForm, name: str = "image", *, most: float = math.inf
+) -> Tensor:
+    """The same of the bytes of a file.
+
+    Args:
+        content: all of them.
+        form: what the image is brought to.
+        name: what refusals call it.
+        most: bytes of memory that decoding may take.
+    """
+    with refusing(name), QUIET:
+        if not content:
+            raise ValueError("it is empty")
+        return _decoded(_with_header(BytesIO(content), whole=True), form, most)
+
+
+def _decoded(image: Image.Image, form: ImageForm, most: float = math.inf) -> Tensor:
+    """The pixels of an image whose header is read, as bytes (C, I, J)."""
+    # A JPEG is decoded at a half, a quarter or an eighth where that is large enough.
+    enough = 2 * max(form.height, form.width)
+    pixels = image.width * image.height
+    image.draft(None, (enough, enough))
+    needed = _needed(image, form, pixels)
+    if needed > most:
+        raise ValueError(f"it takes {needed / 1e6:,.0f} MB to decode, more than {most / 1e6:,.0f}")
+    with ROOM.hold(needed):
+        return pixels_of(resized(with_mode(upright(image), form.mode), form))
 
 
 def decode_image(image: Image.Image, form: ImageForm, name: str = "image") -> Tensor:
@@ -194,12 +230,16 @@ def opened(path: str | Path, *, whole: bool = False) -> Iterator[Image.Image]:
     """An image whose header is read; with `whole`, a PNG whose checksums hold."""
     _check_regular(os.stat(path))
     with open(path, "rb") as file:
+        yield _with_header(file, whole=whole)
+
+
+def _with_header(file: BinaryIO, *, whole: bool) -> Image.Image:
+    image = Image.open(file, formats=_FORMATS)
+    PIXELS.check("its header", image.width * image.height / 1e6, "claims")
+    if whole and image.format == "PNG":
+        image.verify()  # decoding alone skips the checksums of the pixels
         image = Image.open(file, formats=_FORMATS)
-        PIXELS.check("its header", image.width * image.height / 1e6, "claims")
-        if whole and image.format == "PNG":
-            image.verify()  # decoding alone skips the checksums of the pixels
-            image = Image.open(file, formats=_FORMATS)
-        yield image
+    return image
 
 
 def _check_regular(status: os.stat_result) -> None:

@@ -72,13 +72,18 @@ def encode_masks(masks: Sequence[NDArray[np.integer]], values: Sequence[int]) ->
 
 
 def write_mask(path: Path, mask: NDArray[np.integer]) -> None:
-    """Write the values of a mask (I, J) as a PNG: a byte a pixel, or two where they need it."""
+    """Write the values of a mask (I, J) as a PNG file."""
+    write_bytes(path, mask_png(mask))
+
+
+def mask_png(mask: NDArray[np.integer]) -> bytes:
+    """The values of a mask (I, J) as a PNG: a byte a pixel, or two where they need it."""
     low, high = int(mask.min()), int(mask.max())
     if not 0 <= low <= high <= MOST_SHADE:
         raise DataError(f"a PNG holds values from 0 to {MOST_SHADE}, the mask has {low} to {high}")
     content, kind = BytesIO(), np.uint8 if high < MOST_CLASSES else np.uint16
     Image.fromarray(mask.astype(kind)).save(content, "PNG")
-    write_bytes(path, content.getvalue())
+    return content.getvalue()
 
 
 def _values(image: Image.Image) -> NDArray[np.integer]:
