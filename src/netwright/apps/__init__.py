@@ -1,1 +1,1 @@
-"""The doors: the command line, and later the studio and the server. No logic lives here."""
+"""The doors: the command line and the server, later the studio. No logic lives here."""

@@ -29,6 +29,7 @@ from netwright.apps.cli.commands.race_command import race
 from netwright.apps.cli.commands.report_command import report
 from netwright.apps.cli.commands.sample_data_command import sample_data
 from netwright.apps.cli.commands.search_command import search
+from netwright.apps.cli.commands.serve_command import serve
 from netwright.apps.cli.commands.theory_command import theory
 from netwright.apps.cli.commands.train_command import train
 from netwright.apps.cli.commands.verify_command import verify
@@ -54,6 +55,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "evaluate": evaluate,
     "predict": predict,
     "generate": generate,
+    "serve": serve,
     "words": words,
     "export": export,
     "import": import_weights,

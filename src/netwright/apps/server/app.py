@@ -1,0 +1,276 @@
+"""The server as an ASGI app: its routes, each a few lines around what answers.
+
+GET  /                     the page                POST /runs/NAME/predict    answers
+GET  /openapi.json         the same for programs   POST /runs/NAME/generate   a text, as it comes
+GET  /runs, /runs/NAME     what is served          GET  /health, /ready, /metrics
+"""
+
+import asyncio
+import json
+import time
+import traceback
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from netwright.apps.server.accepted_forms import CSV, JSON, LINES
+from netwright.apps.server.batcher import Batcher
+from netwright.apps.server.body import media_type, read_body
+from netwright.apps.server.generation_stream import Streams, TextStream, as_events
+from netwright.apps.server.given_inputs import read_object
+from netwright.apps.server.guard import App, Door, guarded
+from netwright.apps.server.measurements import MEDIA_TYPE, SECONDS, Measurements
+from netwright.apps.server.openapi import describe_api
+from netwright.apps.server.overview_page import overview_page
+from netwright.apps.server.question import AnswerOptions, Question
+from netwright.apps.server.refusal import RefusalError, try_later
+from netwright.apps.server.run_description import describe_run
+from netwright.apps.server.served_runs import ServedRuns
+from netwright.apps.server.server_config import ServerConfig
+from netwright.core.config import parse
+from netwright.core.errors import NetwrightError
+from netwright.core.memory_shortage import is_shortage
+from netwright.core.terminal.console import print_message
+
+LOOK_EVERY = 1.0  # seconds between two looks at the folders
+SMALL = 2**16  # bytes of a body that is read and encoded where it is answered
+EVENTS = "text/event-stream"
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+class RunServer:
+    """What the routes share.
+
+    Args:
+        runs: that are served.
+        config: what is allowed.
+        door: who may ask.
+        measurements: what is counted.
+    """
+
+    def __init__(
+        self, runs: ServedRuns, config: ServerConfig, door: Door, measurements: Measurements
+    ) -> None:
+        self.runs, self.config, self.door, self.measurements = runs, config, door, measurements
+        self.streams = Streams(config, measurements)
+        self.batchers: dict[str, Batcher] = {}
+
+    @asynccontextmanager
+    async def serving(self, app: Starlette) -> AsyncIterator[None]:
+        """While the server runs: a thread for each run, and a look at the folders now and then."""
+        for served in self.runs:
+            self.batchers[served.name] = Batcher(
+                served.name,
+                max_batch=self.config.max_batch,
+                max_waiting=self.config.max_waiting,
+                measurements=self.measurements,
+            )
+        watching = asyncio.create_task(self._watch())
+        try:
+            yield
+        finally:
+            watching.cancel()
+            batchers, self.batchers = self.batchers, {}
+            for batcher in batchers.values():
+                await asyncio.to_thread(batcher.close)
+
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK_EVERY)
+            await asyncio.to_thread(self.runs.refresh)
+
+    async def predict(self, request: Request) -> Response:
+        """Predictions of new inputs."""
+        served = self.runs[request.path_params["name"]]
+        options = parse(AnswerOptions, dict(request.query_params))
+        body = await read_body(request, self.config)
+        question = Question(
+            served.run,
+            media_type(request),
+            body,
+            options=options,
+            config=self.config,
+            as_csv=CSV in request.headers.get("accept", ""),
+        )
+        try:
+            async with asyncio.timeout(self.config.timeout):
+                if len(body) > SMALL:  # to decode it may take longer than others should wait
+                    await asyncio.to_thread(question.prepare)
+                reply = await self._batcher(served.name).ask(question)
+        except TimeoutError:
+            raise try_later(
+                HTTPStatus.SERVICE_UNAVAILABLE,
+                f"there was no answer within {self.config.timeout:g} seconds",
+            ) from None
+        self.measurements.count("netwright_rows_total", reply.rows, run=served.name)
+        return Response(reply.content, media_type=reply.media)
+
+    def _batcher(self, name: str) -> Batcher:
+        if name not in self.batchers:
+            raise try_later(HTTPStatus.SERVICE_UNAVAILABLE, "the server is shutting down")
+        return self.batchers[name]
+
+    async def generate(self, request: Request) -> Response:
+        """The text that follows a prompt, in the form that is asked for."""
+        served = self.runs[request.path_params["name"]]
+        if media_type(request) != JSON:
+            raise RefusalError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"generate takes {JSON}")
+        asked = read_object(await read_body(request, self.config))
+        stream = await self.streams.open(served.run, asked)
+        accept = request.headers.get("accept", "")
+        if EVENTS in accept:
+            return _Streamed(as_events(stream.pieces()), stream, EVENTS)
+        if LINES in accept:
+            return _Streamed(stream.pieces(), stream, f"{LINES}; charset=utf-8")
+        try:
+            text = "".join([piece async for piece in stream.pieces()])
+        finally:
+            stream.close()
+        return JSONResponse({"prompt": asked.get("prompt", ""), "text": text})
+
+    async def page(self, request: Request) -> Response:
+        """How to ask, for people."""
+        needs_token = bool(self.door.token)
+        address = f"{request.url.scheme}://{request.headers['host']}"
+        page = overview_page(self.runs, self.config, address, needs_token=needs_token)
+        return HTMLResponse(page)
+
+    async def openapi(self, request: Request) -> Response:
+        """How to ask, for programs."""
+        return JSONResponse(describe_api(self.runs, needs_token=bool(self.door.token)))
+
+    async def list_runs(self, request: Request) -> Response:
+        """What is served."""
+        return _json({"runs": [describe_run(one, self.config) for one in self.runs]})
+
+    async def one_run(self, request: Request) -> Response:
+        """One of them."""
+        return _json(describe_run(self.runs[request.path_params["name"]], self.config))
+
+    async def health(self, request: Request) -> Response:
+        """That the server runs."""
+        return JSONResponse({"status": "ok"})
+
+    async def ready(self, request: Request) -> Response:
+        """Whether requests are answered."""
+        if not self.batchers:
+            raise try_later(HTTPStatus.SERVICE_UNAVAILABLE, "the server is shutting down")
+        return JSONResponse({"status": "ready", "runs": [one.name for one in self.runs]})
+
+    async def metrics(self, request: Request) -> Response:
+        """What was counted."""
+        return Response(self.measurements.text(), media_type=MEDIA_TYPE)
+
+
+class _Streamed(StreamingResponse):
+    """A text that is closed when all of it is sent, or its reader is gone."""
+
+    def __init__(self, pieces: AsyncIterator[str], stream: TextStream, media: str) -> None:
+        super().__init__(pieces, media_type=media)
+        self._stream = stream
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._stream.close()
+
+
+def build_app(
+    runs: ServedRuns, config: ServerConfig, door: Door, measurements: Measurements
+) -> App:
+    """The app behind its door."""
+    server = RunServer(runs, config, door, measurements)
+    routes: dict[str, tuple[str, Endpoint]] = {
+        "/runs/{name}/predict": ("POST", server.predict),
+        "/runs/{name}/generate": ("POST", server.generate),
+        "/health": ("GET", server.health),
+        "/ready": ("GET", server.ready),
+        "/metrics": ("GET", server.metrics),
+        "/runs": ("GET", server.list_runs),
+        "/runs/{name}": ("GET", server.one_run),
+        "/openapi.json": ("GET", server.openapi),
+        "/": ("GET", server.page),
+    }
+    app = Starlette(
+        routes=[
+            Route(path, _answering(endpoint, server), methods=[method])
+            for path, (method, endpoint) in routes.items()
+        ],
+        lifespan=server.serving,
+        exception_handlers={HTTPException: _not_found},
+    )
+    app.router.redirect_slashes = False  # there is one path to each thing
+    return guarded(app, door)
+
+
+def _answering(endpoint: Endpoint, server: RunServer) -> Endpoint:
+    """The endpoint; whatever goes wrong in it becomes a status and a sentence, and is counted."""
+    operation = endpoint.__name__
+
+    async def called(request: Request) -> Response:
+        began = time.perf_counter()
+        try:
+            response = await endpoint(request)
+        except Exception as error:
+            response = _refused(error)
+        status = str(response.status_code)
+        name = request.path_params.get("name", "")
+        known = name if name in server.batchers else ""  # names of strangers are not kept
+        labels: dict[str, str] = {"run": known, "operation": operation}
+        server.measurements.count("netwright_requests_total", 1, **labels, status=status)
+        seconds = time.perf_counter() - began
+        server.measurements.observe("netwright_request_seconds", seconds, SECONDS, **labels)
+        return response
+
+    return called
+
+
+def _refused(error: Exception) -> Response:
+    """What is said of an error; one that nobody foresaw is a fault of ours, and is told."""
+    if isinstance(error, RefusalError):
+        return JSONResponse({"error": str(error)}, error.status, error.headers)
+    if isinstance(error, NetwrightError):
+        return JSONResponse({"error": str(error)}, HTTPStatus.BAD_REQUEST)
+    if isinstance(error, ClientDisconnect):
+        return Response(status_code=HTTPStatus.BAD_REQUEST)  # nobody reads it
+    if is_shortage(error):
+        sentence = "there is not enough memory for this request: send fewer rows"
+        return JSONResponse({"error": sentence}, HTTPStatus.SERVICE_UNAVAILABLE)
+    for line in traceback.format_exception(error):
+        print_message(line)
+    sentence = "the server failed on this request; what it printed says why"
+    return JSONResponse({"error": sentence}, HTTPStatus.INTERNAL_SERVER_ERROR)
+
+
+async def _not_found(request: Request, error: Exception) -> Response:
+    """A path or a method that there is not."""
+    status = error.status_code if isinstance(error, HTTPException) else HTTPStatus.NOT_FOUND
+    if status == HTTPStatus.METHOD_NOT_ALLOWED:
+        sentence = "this path takes another method; GET / says which"
+    else:
+        sentence = "there is nothing at this path; GET / says what there is"
+    headers = error.headers if isinstance(error, HTTPException) else None
+    return JSONResponse({"error": sentence}, status, headers)
+
+
+def _json(value: Any) -> Response:
+    """JSON in which measured values may be no numbers: NaN is null."""
+    return Response(json.dumps(_finite(value), allow_nan=False), media_type=JSON)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_finite(one) for one in value]
+    is_number = isinstance(value, float)
+    return None if is_number and not (-float("inf") < value < float("inf")) else value

@@ -1,0 +1,151 @@
+"""Requests that wait together are answered together, by one pass of the model.
+
+One thread works for a run. While it is busy, requests wait; when it is done, it takes all that are
+there, up to a number of rows: nobody waits for a batch to fill, and the busier the server is, the
+larger its batches are.
+
+A request that is refused is refused alone. If the model fails on several, each is tried by itself.
+
+Shapes: N rows of all requests.
+"""
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Sequence
+from http import HTTPStatus
+
+import torch
+
+from netwright.apps.server.measurements import ROWS, Measurements
+from netwright.apps.server.question import Question, Reply
+from netwright.apps.server.refusal import try_later
+from netwright.core.trees import join_rows
+
+Outcome = Reply | BaseException
+Waiting = tuple[Question, "asyncio.Future[Reply]"]
+
+
+class Batcher:
+    """The thread of one run.
+
+    Args:
+        name: of the run.
+        max_batch: most rows that are passed to the model together.
+        max_waiting: most requests that may wait.
+        measurements: where batches are counted.
+    """
+
+    def __init__(
+        self, name: str, *, max_batch: int, max_waiting: int, measurements: Measurements
+    ) -> None:
+        self.name, self._max_batch, self._max_waiting = name, max_batch, max_waiting
+        self._measurements = measurements
+        self._waiting: deque[Waiting] = deque()
+        self._changed = threading.Condition()
+        self._is_closed = False
+        self._thread = threading.Thread(target=self._work, name=f"run-{name}", daemon=True)
+        self._thread.start()
+
+    async def ask(self, question: Question) -> Reply:
+        """The reply; a run that has too many waiting refuses."""
+        future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        with self._changed:
+            if self._is_closed:
+                raise try_later(HTTPStatus.SERVICE_UNAVAILABLE, "the server is shutting down")
+            if len(self._waiting) >= self._max_waiting:
+                raise try_later(
+                    HTTPStatus.TOO_MANY_REQUESTS,
+                    f"{len(self._waiting)} requests are waiting for {self.name} already; try again "
+                    "later",
+                )
+            self._waiting.append((question, future))
+            self._changed.notify()
+        self._measurements.count("netwright_waiting_requests", 1, run=self.name)
+        return await future
+
+    def close(self) -> None:
+        """Answer what waits, and end the thread."""
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify()
+        self._thread.join()
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._waiting or self._is_closed)
+                if not self._waiting:
+                    return
+            taken = self._next_batch()
+            if taken:
+                _deliver(self._answered(taken))
+
+    def _next_batch(self) -> list[Waiting]:
+        """The requests that are answered together next; what is refused is told so at once."""
+        taken: list[Waiting] = []
+        rows = 0
+        while rows < self._max_batch and self._waiting:
+            waiting = self._waiting.popleft()  # only this thread takes
+            question, future = waiting
+            if not future.done():  # else nobody waits for it any more
+                try:
+                    question.prepare()
+                except Exception as error:
+                    _deliver([(future, error)])
+                else:
+                    is_other = bool(taken) and question.run is not taken[0][0].run
+                    if is_other or (taken and rows + question.size > self._max_batch):
+                        self._waiting.appendleft(waiting)
+                        break
+                    taken.append(waiting)
+                    rows += question.size
+            self._measurements.count("netwright_waiting_requests", -1, run=self.name)
+        if taken:
+            self._measurements.observe("netwright_batch_rows", rows, ROWS, run=self.name)
+        return taken
+
+    def _answered(self, taken: list[Waiting]) -> list[tuple["asyncio.Future[Reply]", Outcome]]:
+        questions = [question for question, _ in taken]
+        outcomes: list[Outcome]
+        try:
+            outcomes = list(_replies(questions))
+        except Exception as error:
+            if len(questions) == 1:
+                outcomes = [error]
+            else:  # one of them may be to blame: the others are answered all the same
+                outcomes = [_alone(question) for question in questions]
+        return [(future, said) for (_, future), said in zip(taken, outcomes, strict=True)]
+
+
+def _replies(questions: Sequence[Question]) -> list[Reply]:
+    """What is said of all questions, which are of one run."""
+    inputs = [question.prepare() for question in questions]
+    sizes = [question.size for question in questions]
+    joined = inputs[0] if len(inputs) == 1 else join_rows(inputs)
+    values = questions[0].run.predictions_of(joined)  # (N, ...)
+    parts = torch.split(values, sizes)
+    return [question.reply(part) for question, part in zip(questions, parts, strict=True)]
+
+
+def _alone(question: Question) -> Outcome:
+    try:
+        return _replies([question])[0]
+    except Exception as error:
+        return error
+
+
+def _deliver(outcomes: Sequence[tuple["asyncio.Future[Reply]", Outcome]]) -> None:
+    """Hand outcomes over to the loop that waits for them, all at once."""
+
+    def hand_over() -> None:
+        for future, outcome in outcomes:
+            if future.done():
+                continue
+            if isinstance(outcome, BaseException):
+                future.set_exception(outcome)
+            else:
+                future.set_result(outcome)
+
+    if outcomes:
+        outcomes[0][0].get_loop().call_soon_threadsafe(hand_over)

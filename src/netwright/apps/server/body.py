@@ -1,0 +1,51 @@
+"""The body of a request, as it arrives: no more bytes than allowed, no later than allowed."""
+
+import asyncio
+from http import HTTPStatus
+
+from starlette.requests import Request
+
+from netwright.apps.server.refusal import RefusalError
+from netwright.apps.server.server_config import ServerConfig
+
+
+async def read_body(request: Request, config: ServerConfig) -> bytes:
+    """All bytes of the body; what is too long is refused before it is there."""
+    encoding = request.headers.get("content-encoding", "identity").strip().lower()
+    if encoding != "identity":
+        raise RefusalError(
+            HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+            f"bodies must not be compressed, got Content-Encoding {encoding[:100]!r}",
+        )
+    declared = request.headers.get("content-length", "")
+    if declared.isascii() and declared.isdigit() and len(declared) < 20:
+        _check_size(int(declared), config)
+    parts: list[bytes] = []
+    size = 0
+    try:
+        async with asyncio.timeout(config.timeout):
+            async for part in request.stream():
+                size += len(part)
+                _check_size(size, config)
+                parts.append(part)
+    except TimeoutError:
+        raise RefusalError(
+            HTTPStatus.REQUEST_TIMEOUT,
+            f"the body did not arrive within {config.timeout:g} seconds",
+            {"Connection": "close"},
+        ) from None
+    return b"".join(parts)
+
+
+def media_type(request: Request) -> str:
+    """What the body is said to be, in small letters and without parameters."""
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def _check_size(size: int, config: ServerConfig) -> None:
+    if size > config.body_bytes:
+        raise RefusalError(
+            HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+            f"a body may have at most {config.max_body:g} MB; send the rows in parts",
+            {"Connection": "close"},
+        )

@@ -1,0 +1,203 @@
+"""The body of a request as inputs of a run: rows, texts, images or arrays; never a path.
+
+A text that is handed to a preprocessor as it is may be taken for the name of a file. Nothing of a
+body is: rows are objects, texts stand in a list, and images are bytes.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from netwright.apps.server.accepted_forms import CSV, IMAGE, JSON, LINES, accepted_forms
+from netwright.apps.server.refusal import RefusalError
+from netwright.apps.server.server_config import BRACKETS, DECODING, MASK_PIXELS, ServerConfig
+from netwright.core.checks import nearest
+from netwright.core.files.json_text import json_value
+from netwright.data.images.decoding import decode_content, read_content_header
+from netwright.data.images.encoder import ImageEncoder
+from netwright.data.tables.reading import read_table
+from netwright.recipes.run.answers import check_asked
+from netwright.recipes.run.given_rows import read_given
+from netwright.recipes.run.run import Run
+
+BODY = "the body"  # what refusals call it
+TABLES = frozenset({CSV, "text/tab-separated-values"})
+DATA_ADDRESS = re.compile(r"data:image/[a-z.+-]{1,20};base64,")
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """Images that are decoded.
+
+    Args:
+        pixels: bytes (N, C, I, J).
+        sizes: height and width of each, as it was.
+    """
+
+    pixels: Tensor
+    sizes: list[tuple[int, int]]
+
+
+def read_inputs(run: Run, media: str, body: bytes, config: ServerConfig) -> Any:
+    """What the run's preprocessor makes of a body; what it does not take is refused.
+
+    Args:
+        run: that is asked.
+        media: the media type of the body, in small letters, without parameters.
+        body: all of it.
+        config: how many rows there may be.
+    """
+    check_asked(run.spec)
+    accepted = accepted_forms(run)
+    if media == JSON:
+        key, value = _json_input(body, accepted.keys)
+        _check_count(len(value) if isinstance(value, list) else 1, run, config)
+        return _READERS[key](run, value)
+    kind = IMAGE if media.startswith("image/") else CSV if media in TABLES else media
+    if kind not in accepted.media:
+        raise RefusalError(
+            HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+            f"this run takes {accepted.sentence}, got {media[:100] or 'no Content-Type'!r}",
+        )
+    if kind == IMAGE:
+        return _decoded(run, [body])
+    if kind == LINES:
+        _check_count(body.count(b"\n"), run, config)
+    rows = read_given(run.preprocessor, BODY, body)
+    _check_count(len(rows), run, config)
+    return rows
+
+
+def read_object(body: bytes) -> dict[str, Any]:
+    """The JSON object of a body."""
+    if body.count(b"[") + body.count(b"{") > BRACKETS:
+        raise RefusalError(
+            HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+            f"{BODY} holds more than {BRACKETS:,} lists and objects",
+        )
+    try:
+        value = json_value(body)
+    except ValueError as error:
+        raise RefusalError(HTTPStatus.BAD_REQUEST, f"{BODY} is not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise RefusalError(
+            HTTPStatus.BAD_REQUEST, f"{BODY} must be a JSON object, got {_kind_of(value)}"
+        )
+    return value
+
+
+def _json_input(body: bytes, keys: tuple[str, ...]) -> tuple[str, Any]:
+    """The one key of the object, and what it holds."""
+    value = read_object(body)
+    wanted = " or ".join(f'"{key}"' for key in keys)
+    for key in value:
+        if key not in keys:
+            hint = nearest(key, keys) or f"; this run takes {wanted}"
+            raise RefusalError(HTTPStatus.BAD_REQUEST, f"unknown key {key[:100]!r}{hint}")
+    if len(value) != 1:
+        raise RefusalError(
+            HTTPStatus.BAD_REQUEST, f"{BODY} must have {wanted}, got {len(value)} keys"
+        )
+    (key,) = value
+    if not isinstance(value[key], list | dict) or not value[key]:
+        got = "an empty one" if isinstance(value[key], list | dict) else _kind_of(value[key])
+        raise RefusalError(HTTPStatus.BAD_REQUEST, f"{key} must be a list, got {got}")
+    return key, value[key]
+
+
+def _check_count(count: int, run: Run, config: ServerConfig) -> None:
+    most = config.rows_of(run.spec.num_features)
+    if count > most:
+        raise RefusalError(
+            HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+            f"this run takes at most {most:,} rows at a time, got {count:,}; send them in parts",
+        )
+
+
+def _rows(run: Run, value: Any) -> Any:
+    """Rows as objects; one row may stand alone."""
+    rows = [value] if isinstance(value, dict) else value
+    for place, row in enumerate(rows):
+        if not isinstance(row, Mapping) or not row:
+            raise RefusalError(
+                HTTPStatus.BAD_REQUEST, f"rows[{place}] must be an object, got {_kind_of(row)}"
+            )
+        for name, cell in row.items():
+            if isinstance(cell, list | dict):
+                raise RefusalError(
+                    HTTPStatus.BAD_REQUEST,
+                    f"rows[{place}][{name[:100]!r}] must be a text, a number, true, false or null, "
+                    f"got {_kind_of(cell)}",
+                )
+    return read_table(rows) if run.preprocessor.kind == "arrays" else run.preprocessor.read(rows)
+
+
+def _texts(run: Run, value: Any) -> Any:
+    _check_all_texts("texts", value)
+    return run.preprocessor.read(value)
+
+
+def _images(run: Run, value: Any) -> Pictures:
+    """Images in base64, one text each."""
+    _check_all_texts("images", value)
+    contents = []
+    for place, text in enumerate(value):
+        try:
+            contents.append(base64.b64decode(DATA_ADDRESS.sub("", text, count=1), validate=True))
+        except (binascii.Error, ValueError):
+            raise RefusalError(HTTPStatus.BAD_REQUEST, f"images[{place}] is not base64") from None
+    return _decoded(run, contents)
+
+
+def _inputs(run: Run, value: Any) -> Any:
+    """Numbers as they are."""
+    return value
+
+
+_READERS: dict[str, Callable[[Run, Any], Any]] = {
+    "rows": _rows,
+    "texts": _texts,
+    "images": _images,
+    "inputs": _inputs,
+}
+
+
+def _decoded(run: Run, contents: list[bytes]) -> Pictures:
+    """The pixels of images in their files' bytes (N, C, I, J)."""
+    encoder = run.preprocessor
+    if not isinstance(encoder, ImageEncoder):
+        raise RefusalError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "this run takes no images")
+    named = [(content, f"image {place}") for place, content in enumerate(contents)]
+    pixels = [decode_content(one, encoder.form, name, most=DECODING) for one, name in named]
+    headers = [read_content_header(*one) for one in named]
+    if run.spec.target == "mask" and sum(one.height * one.width for one in headers) > MASK_PIXELS:
+        raise RefusalError(
+            HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+            f"masks of at most {MASK_PIXELS / 1e6:.3g} million pixels are made at a time",
+        )
+    return Pictures(torch.stack(pixels), [(one.height, one.width) for one in headers])
+
+
+def _check_all_texts(key: str, value: Any) -> None:
+    if not isinstance(value, list):
+        raise RefusalError(HTTPStatus.BAD_REQUEST, f"{key} must be a list, got {_kind_of(value)}")
+    for place, text in enumerate(value):
+        if not isinstance(text, str):
+            raise RefusalError(
+                HTTPStatus.BAD_REQUEST, f"{key}[{place}] must be a text, got {_kind_of(text)}"
+            )
+
+
+def _kind_of(value: Any) -> str:
+    """What a JSON value is."""
+    if value is None:
+        return "null"
+    kinds = {bool: "true or false", dict: "an object", list: "a list", str: "a text"}
+    return kinds.get(type(value), "a number")

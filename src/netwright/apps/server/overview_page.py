@@ -1,0 +1,98 @@
+"""The server's page: what can be asked, and how; it needs no network and runs no script."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from netwright.apps.server.accepted_forms import can_generate
+from netwright.apps.server.openapi import REFUSALS, describe_api
+from netwright.apps.server.run_description import (
+    columns_of,
+    describe_run,
+    example_body,
+    served_forms,
+)
+from netwright.apps.server.served_runs import ServedRun
+from netwright.apps.server.server_config import ServerConfig
+from netwright.core.config import describe, to_mapping
+from netwright.inspection.drawing.page import Html, Page, code, heading, note, table, text
+
+
+def overview_page(
+    runs: Iterable[ServedRun], config: ServerConfig, address: str, *, needs_token: bool
+) -> str:
+    """The page as HTML.
+
+    Args:
+        runs: those that are served.
+        config: what is allowed.
+        address: of the server, as in http://127.0.0.1:8000.
+        needs_token: whether requests have to bring a token.
+    """
+    served = list(runs)
+    page = Page("netwright serve", subtitle=address)
+    for one in served:
+        page.section(one.name, *_run_blocks(one, config, address, needs_token=needs_token))
+    document = describe_api(served, needs_token=needs_token)
+    page.section(
+        "All operations", table(_operations(document["paths"])), note("as OpenAPI: /openapi.json")
+    )
+    allowed = to_mapping(config)
+    page.section(
+        "Limits and refusals",
+        table(
+            [
+                {"limit": field.name, "value": f"{allowed[field.name]:g}", "meaning": field.doc}
+                for field in describe(ServerConfig)
+            ]
+        ),
+        text('A refusal is a JSON object with one sentence: {"error": "..."}'),
+        table([{"status": status, "meaning": said} for status, said in REFUSALS.items()]),
+    )
+    return page.render()
+
+
+def _run_blocks(
+    served: ServedRun, config: ServerConfig, address: str, *, needs_token: bool
+) -> list[Html]:
+    run, told = served.run, describe_run(served, config)
+    gives = ", ".join(told["gives"]["classes"]) or ", ".join(told["gives"]["names"])
+    blocks = [text(f"{told['model']}: {run.spec.target}" + (f" ({gives})" if gives else ""))]
+    if served.problem:
+        blocks.append(note(f"its folder has changed and cannot be read: {served.problem}"))
+    columns = columns_of(run)
+    if columns and served_forms(run).keys:
+        blocks.append(table([_shown(column) for column in columns]))
+    token = ' -H "Authorization: Bearer $TOKEN"' if needs_token else ""
+    base = f"curl{token} {address}/runs/{served.name}"
+    if served_forms(run).keys:
+        sent = ", ".join(("application/json", *told["takes"]["media"]))
+        blocks += [
+            heading("predict"),
+            text(f"takes {sent}; at most {told['takes']['max_rows']:,} rows at a time"),
+            code(f"{base}/predict --json '{example_body(run)}'"),
+        ]
+    if can_generate(run):
+        blocks += [
+            heading("generate"),
+            code(
+                f"{base}/generate -N -H 'Accept: text/plain' "
+                '--json \'{"prompt": "Once", "max_tokens": 50}\''
+            ),
+        ]
+    return blocks
+
+
+def _shown(column: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        "column": column["name"],
+        "type": column["type"],
+        "values": ", ".join(column.get("values", [])),
+    }
+
+
+def _operations(paths: Mapping[str, Any]) -> list[dict[str, str]]:
+    return [
+        {"operation": f"{method.upper()} {path}", "what it gives": operation["summary"]}
+        for path, operations in paths.items()
+        for method, operation in operations.items()
+    ]

@@ -1,0 +1,148 @@
+"""One request to a run: its body becomes inputs, and what the model says becomes the reply.
+
+Shapes: N rows.
+"""
+
+import base64
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Annotated, Any
+
+import numpy as np
+from annotated_types import Interval
+from numpy.typing import NDArray
+from torch import Tensor
+
+from netwright.apps.server.accepted_forms import CSV, JSON
+from netwright.apps.server.given_inputs import Pictures, read_inputs
+from netwright.apps.server.refusal import RefusalError
+from netwright.apps.server.server_config import ServerConfig
+from netwright.core.config import Config, Doc
+from netwright.core.trees import Tree, count_rows
+from netwright.data.images.encoder import ImageEncoder
+from netwright.data.images.masks import MOST_CLASSES, mask_png, resize_mask
+from netwright.recipes.run.answer_table import (
+    Answers,
+    answers_of,
+    as_csv,
+    as_rows,
+    count_answers,
+)
+from netwright.recipes.run.answers import check_asked, in_words
+from netwright.recipes.run.run import Run
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerOptions(Config):
+    """What is asked for beside the predictions."""
+
+    probabilities: Annotated[bool, Doc("add the probability of each class, to six digits")] = True
+    threshold: Annotated[
+        Annotated[float, Interval(ge=0, le=1)] | None,
+        Doc("for two classes: predict the second above this probability"),
+    ] = None
+    remarks: Annotated[
+        bool, Doc("say what is new in the inputs: unseen categories, far numbers, unknown words")
+    ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reply:
+    """What is sent back.
+
+    Args:
+        content: the body.
+        media: its media type.
+        rows: how many answers it holds.
+    """
+
+    content: bytes
+    media: str
+    rows: int
+
+
+class Question:
+    """One request.
+
+    Args:
+        run: that is asked, as it was when the request came.
+        media: the media type of the body.
+        body: all of it.
+        options: what is asked for.
+        config: what is allowed.
+        as_csv: whether the reply is CSV, not JSON.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        media: str,
+        body: bytes,
+        *,
+        options: AnswerOptions,
+        config: ServerConfig,
+        as_csv: bool = False,
+    ) -> None:
+        check_asked(run.spec, threshold=options.threshold)
+        self.run, self.as_csv = run, as_csv
+        self._body: bytes | None = body
+        self._media, self._options, self._config = media, options, config
+        self._rows: Any = None
+        self._sizes: list[tuple[int, int]] = []
+        self._inputs: Tree = None
+
+    def prepare(self) -> Tree:
+        """The inputs (N, ...), read and encoded once; what is wrong with them is refused."""
+        if self._body is not None:
+            given = read_inputs(self.run, self._media, self._body, self._config)
+            if isinstance(given, Pictures):
+                self._rows, self._sizes = given.pixels, given.sizes
+            else:
+                self._rows = given
+            self._inputs = self.run.encode(self._rows)
+            self._body = None
+        return self._inputs
+
+    @property
+    def size(self) -> int:
+        """N, once it is prepared."""
+        return count_rows(self._inputs)
+
+    def reply(self, values: Tensor) -> Reply:
+        """What the model said of the inputs (N, ...), as it is sent."""
+        options, spec, encoder = self._options, self.run.spec, self.run.preprocessor
+        if spec.target == "mask" and isinstance(encoder, ImageEncoder):
+            classes = in_words(values, self._rows, spec, encoder)
+            answers = _masks(encoder.decode_masks(classes), self._sizes)
+        else:
+            answers = answers_of(
+                self.run,
+                self._rows,
+                values,
+                proba=options.probabilities and spec.target in {"class", "labels"},
+                threshold=options.threshold,
+            )
+        rows = count_answers(answers)
+        if self.as_csv:
+            return Reply(content=as_csv(answers).encode(), media=CSV, rows=rows)
+        said: dict[str, Any] = {"answers": as_rows(answers)}
+        if options.remarks:
+            said["remarks"] = list(self.run.preprocessor.remarks(self._rows))
+        try:
+            content = json.dumps(said, allow_nan=False).replace("\x7f", "\\u007f").encode()
+        except ValueError:
+            raise RefusalError(
+                HTTPStatus.UNPROCESSABLE_ENTITY, "an answer of the model is not a finite number"
+            ) from None
+        return Reply(content=content, media=JSON, rows=rows)
+
+
+def _masks(masks: NDArray[np.integer], sizes: Sequence[tuple[int, int]]) -> Answers:
+    """The mask of each image, in its size, as a PNG in base64."""
+    kind = np.uint8 if masks.max() < MOST_CLASSES else np.uint16
+    resized = (
+        resize_mask(mask, *size) for mask, size in zip(masks.astype(kind), sizes, strict=True)
+    )
+    return {"mask": [base64.b64encode(mask_png(mask)).decode() for mask in resized]}

@@ -1,0 +1,166 @@
+"""The server as a process: where it listens, how patient it is, and how it ends.
+
+SIGTERM and Ctrl-C close the door for new connections; what has been accepted is answered before the
+process ends. A second Ctrl-C ends it at once.
+"""
+
+import asyncio
+import ipaddress
+import logging
+import signal
+import socket
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from types import FrameType
+
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from netwright.apps.server.guard import App
+from netwright.apps.server.server_config import HEAD_SECONDS, ServerConfig
+from netwright.core.errors import ConfigError
+from netwright.core.terminal.interrupts import EXIT_CODES
+
+BACKLOG = 2048
+MOST_CONNECTIONS = 4096
+KEEP_ALIVE = 15  # seconds that a connection may idle between two requests
+GRACE = 5  # seconds beyond the time that a request may take
+
+
+def is_loopback(host: str) -> bool:
+    """Whether all addresses of a host are this machine's own."""
+    return all(ipaddress.ip_address(address).is_loopback for address in _addresses(host))
+
+
+def is_any(host: str) -> bool:
+    """Whether a host stands for all addresses of this machine."""
+    return any(ipaddress.ip_address(address).is_unspecified for address in _addresses(host))
+
+
+def _addresses(host: str) -> list[str]:
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise ConfigError(f"--host must be a name or an address, got {host!r}") from None
+    return [str(address[0]).partition("%")[0] for *_, address in found]
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens; one that is taken is refused by its number."""
+    family = socket.AF_INET6 if ":" in _addresses(host)[0] else socket.AF_INET
+    opened = socket.socket(family, socket.SOCK_STREAM)
+    opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        opened.bind((host, port))
+    except (OSError, OverflowError) as error:
+        opened.close()
+        why = getattr(error, "strerror", None) or error
+        raise ConfigError(f"cannot listen on {host}, port {port}: {why}") from None
+    return opened
+
+
+class HastyProtocol(H11Protocol):
+    """HTTP for clients that send the head of a request in time; others are hung up on.
+
+    uvicorn itself waits for a head for ever, and a few thousand such clients are all it can hold.
+    """
+
+    _alarm: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Set the alarm for the first head."""
+        super().connection_made(transport)
+        self._set_alarm()
+
+    def data_received(self, data: bytes) -> None:
+        """Switch the alarm off when a head is there; set it when another one begins."""
+        super().data_received(data)
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._stop_alarm()
+        elif self._alarm is None:
+            self._set_alarm()
+
+    def on_response_complete(self) -> None:
+        """Leave the connection to uvicorn's own alarm until something arrives."""
+        super().on_response_complete()
+        self._stop_alarm()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Leave nothing behind."""
+        self._stop_alarm()
+        super().connection_lost(exc)
+
+    def _set_alarm(self) -> None:
+        self._alarm = self.loop.call_later(HEAD_SECONDS, self.transport.abort)
+
+    def _stop_alarm(self) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+
+
+class EndingServer(uvicorn.Server):
+    """uvicorn's server, which says by what it was ended instead of raising the signal again."""
+
+    ended_by: signal.Signals | None = None
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        """Signals ask the server to end; afterwards the handlers are as they were."""
+        if threading.current_thread() is not threading.main_thread():  # there Python allows none
+            yield
+            return
+        before = {number: signal.signal(number, self.handle_exit) for number in EXIT_CODES}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Note the first signal."""
+        self.ended_by = self.ended_by or signal.Signals(sig)
+        super().handle_exit(sig, frame)
+
+
+def make_server(app: App, config: ServerConfig) -> EndingServer:
+    """The server of an app, with the limits of this file and of the config."""
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
+    return EndingServer(
+        uvicorn.Config(
+            app,
+            http=HastyProtocol,
+            ws="none",
+            loop="asyncio",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            backlog=BACKLOG,
+            limit_concurrency=MOST_CONNECTIONS,
+            timeout_keep_alive=KEEP_ALIVE,
+            timeout_graceful_shutdown=int(config.timeout) + GRACE,
+        )
+    )
+
+
+def run_server(server: EndingServer, opened: socket.socket, begun: Callable[[], None]) -> int:
+    """Serve until a signal comes, and answer what was accepted; the exit code.
+
+    Args:
+        server: that is not running yet.
+        opened: a socket that is bound.
+        begun: called when requests are accepted.
+    """
+
+    async def serve() -> None:
+        serving = asyncio.create_task(server.serve(sockets=[opened]))
+        while not server.started and not serving.done():
+            await asyncio.sleep(0.01)
+        if server.started:
+            begun()
+        await serving
+
+    asyncio.run(serve())
+    return 0 if server.ended_by is None else EXIT_CODES[server.ended_by]
