@@ -14,7 +14,7 @@ from netwright.apps.cli.typed_recipe import (
     parse_setting,
     typed_recipe,
 )
-from netwright.core.errors import ConfigError
+from netwright.core.errors import ConfigError, UnknownNameError
 from netwright.recipes.plan.recipe import parse_recipe
 from tests.apps.cli.conftest import Type
 from tests.recipes.fitting.test_ensemble_fit import SMALL, KilledError, StopInFit, assert_same
@@ -100,6 +100,19 @@ def test_nothing_typed_is_the_mlp_on_digits() -> None:
         "data": {"name": "digits"},
         "train": {},
     }
+
+
+def test_a_ready_recipe_may_be_typed_in_place_of_a_model(tmp_path: Path) -> None:
+    values = typed_recipe([], "ready/mnist-cnn", None, None, [], {}, {"epochs": 2})
+    assert (values["model"]["name"], values["data"]) == ("cnn", {"name": "mnist"})
+    assert values["train"]["epochs"] == 2
+    with pytest.raises(UnknownNameError, match=r"unknown recipe 'mnist-cnn'.* 'ready/mnist-cnn'"):
+        typed_recipe([], "mnist-cnn", None, None, [], {}, {})
+    own = tmp_path / "ready" / "own.csv"
+    own.parent.mkdir()
+    own.touch()
+    values = typed_recipe([], str(own), None, None, [], {}, {})
+    assert values["data"] == {"name": "table", "path": str(own)}
 
 
 def test_data_may_be_typed_alone(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from netwright.optimizers.plateau import PlateauRates
 from netwright.optimizers.schedules import build_schedule
 from netwright.recipes.plan.recipe import Recipe, parse_recipe
 from netwright.recipes.ready import catalog
-from netwright.recipes.ready.catalog import READY, recipe_path
+from netwright.recipes.ready.catalog import READY, names_ready, recipe_path
 from tests.repetition import for_each
 from tests.train.toy_runs import toy_net
 
@@ -44,6 +44,18 @@ def test_what_is_typed_wins() -> None:
     recipe = parse_recipe(values)
     assert (recipe.model, recipe.data, recipe.seed) == ("cnn", "digits", 3)
     assert (recipe.train.epochs, recipe.train.schedule) == (2, "cosine")
+
+
+def test_a_file_of_a_ready_name_is_no_recipe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert names_ready("ready/a.csv")
+    assert not names_ready("elsewhere/mnist-cnn")
+    assert not names_ready("mlp")
+    Path("ready").mkdir()
+    Path("ready/a.csv").touch()
+    assert not names_ready("ready/a.csv")
 
 
 def test_a_file_of_ones_own_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ import pytest
 from torch import nn
 
 import netwright as nw
-from netwright.core.errors import ConfigError
+from netwright.core.errors import ConfigError, UnknownNameError
 from netwright.recipes.plan.recipe import parse_recipe
 
 WRITTEN = """
@@ -36,6 +36,14 @@ def test_a_file_gives_its_recipe_with_the_default_sections(file: Path) -> None:
 
 def test_a_ready_recipe_is_opened_by_its_name() -> None:
     assert nw.load_recipe("ready/mnist-cnn").data == "mnist"
+
+
+def test_fit_takes_the_name_of_a_ready_recipe() -> None:
+    run = nw.fit("ready/adding-lstm", save=False, quiet=True, max_steps=1, n=200, device="cpu")
+    assert type(run.model).__name__ == "LSTM"
+    assert run.results["steps"] == 1
+    with pytest.raises(UnknownNameError, match=r"unknown recipe 'ready/nothing'"):
+        nw.fit("ready/nothing")
 
 
 def test_fit_trains_a_recipe_and_settings_beside_it_win(file: Path) -> None:

@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 ModelName = Annotated[
-    str | None, typer.Argument(help="A model: see `netwright list models`. (mlp)")
+    str | None,
+    typer.Argument(help="A model or a ready recipe: see `netwright list`. (mlp)"),
 ]
 DataName = Annotated[
     str | None,

@@ -39,15 +39,18 @@ def typed_recipe(
 ) -> dict[str, Any]:
     """The first recipe, then files in order, then the command line: the last one wins.
 
-    Data may be typed alone: the model is then that of the files, or the default.
+    Data may be typed alone: the model is then that of the files, or the default. A ready recipe may
+    be typed where a model is.
     """
     from netwright.models.catalog import MODELS
     from netwright.recipes.plan.recipe import DEFAULTS, data_section, merge, names_data
     from netwright.recipes.plan.recipe_file import read_recipe_file
     from netwright.recipes.plan.typed_settings import nest_typed
-    from netwright.recipes.ready.catalog import recipe_path
+    from netwright.recipes.ready.catalog import names_ready, recipe_path
 
     values = dict(DEFAULTS if first is None else first)
+    if data is None and model is not None and model not in MODELS and names_ready(model):
+        files, model = [Path(model), *files], None
     for file in files:
         values = merge(values, normal_form(read_recipe_file(recipe_path(file))))
     if data is None and model is not None and model not in MODELS and names_data(model):

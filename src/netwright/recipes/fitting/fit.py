@@ -52,6 +52,7 @@ from netwright.recipes.plan.sources import (
     text_settings,
 )
 from netwright.recipes.run.run import Run
+from netwright.recipes.saved.load_recipe import ready_recipe
 from netwright.recipes.saved.resume import AUTO, NEVER
 from netwright.recipes.saved.take_vectors import with_file_sum
 from netwright.train.callback import Callback, Hook, read_callbacks
@@ -91,7 +92,7 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
     Args:
         model: a name ("mlp"), a config (`MLPConfig(hidden=(64,))`), a module of your own, a class
             or function that makes one, of nothing or of a `DataSpec`, or a whole recipe
-            (`nw.load_recipe("recipe.yaml")`), which names its data.
+            ("ready/mnist-cnn", `nw.load_recipe("recipe.yaml")`), which names its data.
         data: a name ("digits", which is the default), a path ("Default.csv"), a frame, (inputs,
             targets[, weights]), a torch or Hugging Face `Dataset`, a `DataLoader` (its batches are
             taken as they are), texts, or `Data`. Inputs are arrays, a tuple or dict of them, a
@@ -176,6 +177,7 @@ def _prepared(
     settings: dict[str, Any],
     own: OwnParts = NO_PARTS,
 ) -> Prepared:
+    model = ready_recipe(model) if data is None and isinstance(model, str) else model
     if isinstance(model, Recipe):
         if data is not None:
             raise ConfigError(f"{model!r} names its data: leave out data, or give a model's name")
@@ -240,21 +242,19 @@ def put_together(
         if goes_to_optimum(recipe.train, module, task, data):
             start_at_zero(module)
     pace = pace_of(recipe.train, data.train)
-    check_last_batch(module, data, pace.batch_size)
+    size = pace.batch_size
+    check_last_batch(module, data, size)
     if not learns_by_itself:
         epochs = pace.epochs if pace.last_step is None else None
-        chosen = replace(recipe.train, batch_size=pace.batch_size, epochs=epochs)
-        recipe = replace(recipe, train=chosen)
+        recipe = replace(recipe, train=replace(recipe.train, batch_size=size, epochs=epochs))
         check_monitor(recipe.train, data, task)
         # Refuses settings before a folder is made.
         state = Trainer(recipe.train, task, own=own).start(module, data)
         if own.training_step is not None:
-            first = try_first_step(
-                module, data, own.training_step, state.optimizer, pace.batch_size
-            )
+            first = try_first_step(module, data, own.training_step, state.optimizer, size)
     if own.training_step is None:
         goes_back = not recipe.model and not learns_by_itself
-        first = try_first_batch(module, data, task, pace.batch_size, goes_back=goes_back)
+        first = try_first_batch(module, data, task, size, goes_back=goes_back)
     prepared = Prepared(
         recipe=recipe,
         model=module,

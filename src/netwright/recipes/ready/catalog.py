@@ -177,6 +177,12 @@ _ROWS = (
 READY: Mapping[str, ReadyRecipe] = MappingProxyType({recipe.name: recipe for recipe in _ROWS})
 
 
+def names_ready(name: str) -> bool:
+    """Whether it is the name of a ready-made recipe, or written like one, and not of a file."""
+    is_written_so = Path(name).parent == Path(FOLDER) or f"{FOLDER}/{name}" in READY
+    return is_written_so and not Path(name).exists()
+
+
 def recipe_path(path: Path) -> Path:
     """The file that a recipe is read from: the user's own, else the ready-made one of this name."""
     name = path.as_posix()

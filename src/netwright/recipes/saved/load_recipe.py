@@ -9,9 +9,10 @@ from pathlib import Path
 from netwright.core.checks import check_no_nul
 from netwright.core.errors import ConfigError
 from netwright.core.files.inside import has_file
+from netwright.models.catalog import MODELS
 from netwright.recipes.plan.recipe import DEFAULTS, Recipe, parse_recipe
 from netwright.recipes.plan.recipe_file import read_own_recipe, read_recipe_file
-from netwright.recipes.ready.catalog import recipe_path
+from netwright.recipes.ready.catalog import names_ready, recipe_path
 
 FROM_PYTHON = {"name": ""}  # the section of a model or of data that a run folder does not hold
 
@@ -36,3 +37,8 @@ def load_recipe(path: str | Path) -> Recipe:
                 f"give nw.fit the {section} again"
             )
     return parse_recipe({**DEFAULTS, **values})
+
+
+def ready_recipe(name: str) -> Recipe | str:
+    """The ready-made recipe of this name; that of a model stays as it is."""
+    return load_recipe(name) if name not in MODELS and names_ready(name) else name
