@@ -41,12 +41,13 @@ EACH = "every value is different (id-like)"
             "review",
             [f"film {i} is good" for i in COUNT],
             "id",
-            "every value is different (id-like; --text review reads it as text)",
+            "every value is different (id-like; --set data.types.review=text learns from its "
+            "words, --text review from it alone)",
         ),
         (
             "a",
             [f"n{i}" for i in COUNT] + ["n1"],
-            "text",
+            "free text",
             "30 of 31 values are different (free text)",
         ),
         ("id", COUNT, "id", EACH),

@@ -288,6 +288,16 @@ def test_text_among_numbers_can_be_made_a_category(tmp_path: Path) -> None:
     assert set(names) >= {"x=1.5", "x=2.5"}
 
 
+def test_a_column_of_text_is_learned_from_by_its_words(tmp_path: Path) -> None:
+    cells = [f"{('good', 'bad')[i % 2]} film number {i}" for i in range(30)]
+    text = "x,said,y\n" + "".join(f"{i},{cell},{i % 2}\n" for i, cell in enumerate(cells))
+    assert load_text(tmp_path, text, target="y").spec.feature_names == ("x",)
+    data = load_text(tmp_path, text, target="y", types={"said": "text"}, max_words=3)
+    assert {"x", "said=film", "said=number"} < set(data.spec.feature_names)
+    assert data.spec.feature_groups == (0, 1, 1, 1)
+    assert any(note.startswith("said: text, ") for note in data.notes)
+
+
 def test_further_texts_can_mean_missing(tmp_path: Path) -> None:
     text = "x,split,y\n" + "1.5,train,a\n2.5,train,b\n" * 20 + "abc,train,a\n"
     data = load_text(tmp_path, text, target="y", missing="abc", val_size=0)
@@ -311,7 +321,7 @@ def test_wrong_settings_are_refused_in_one_sentence() -> None:
     with pytest.raises(ConfigError, match=r"^max_categories must be at least 2, got 1$"):
         TableConfig(max_categories=1)
     with pytest.raises(
-        ConfigError, match=r"^types must be 'number', 'category' or 'date', got 'x'$"
+        ConfigError, match=r"^types must be 'number', 'category', 'date' or 'text', got 'x'$"
     ):
         TableConfig(types={"a": "x"})  # type: ignore[dict-item]
 

@@ -16,7 +16,7 @@ import netwright as nw
 from netwright.core.errors import ConfigError
 from tests.repetition import slow_but
 
-TABLE = "size,colour,since,when,price\n"
+TABLE = "size,colour,since,when,said,price\n"
 SHORT: dict[str, Any] = {"epochs": 2, "hidden": (8,), "save": False, "quiet": True}
 
 
@@ -39,25 +39,29 @@ def shares(run: nw.Run, answers: list[dict[str, str]]) -> np.ndarray[Any, Any]:
 
 
 def table_file(folder: Path) -> Path:
-    """Numbers, categories and dates, each with cells that are missing."""
+    """Numbers, categories, dates and words, each with cells that are missing."""
     rows = [
         f"{row / 6 if row % 7 else 'NA'},{('red', 'blue', '', '1.0')[row % 4]},"
-        f"2024-{row % 12 + 1:02d}-0{row % 9 + 1},{row % 28 + 1}.03.2023,{row * 2.5 + 1}\n"
+        f"2024-{row % 12 + 1:02d}-0{row % 9 + 1},{row % 28 + 1}.03.2023,"
+        f"{('Good; old', '', 'good NEW', 'as new')[row % 4]},{row * 2.5 + 1}\n"
         for row in range(60)
     ]
     (folder / "things.csv").write_text(TABLE + "".join(rows), encoding="utf-8")
     return folder / "things.csv"
 
 
-def test_a_table_with_missing_cells_categories_and_dates(
+def test_a_table_with_missing_cells_categories_dates_and_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run = nw.fit("mlp", table_file(tmp_path), target="price", **SHORT)
+    types = {"said": "text"}
+    run = nw.fit("mlp", table_file(tmp_path), target="price", types=types, **SHORT)
+    assert {"said=good", "said=new", "said=old"} <= set(run.spec.feature_names)
     run.export("torch-export", tmp_path / "out", script=True)
     new = tmp_path / "new.csv"
     new.write_text(
         TABLE.replace(",price", "")
-        + "3.5,blue,2024-05-03,01.03.2023\n,TRUE,2023-01-31 06:00,31.12.2022\n1e9,1,,\n",
+        + "3.5,blue,2024-05-03,01.03.2023,Old is GOOD\n"
+        + ",TRUE,2023-01-31 06:00,31.12.2022,\n1e9,1,,,anew\n",
         encoding="utf-8",
     )
     answers = run_script(tmp_path / "out", monkeypatch, capsys, new)

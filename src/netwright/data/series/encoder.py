@@ -22,7 +22,7 @@ from netwright.data.encoder_checks import check_positive, check_sizes
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.series.time_order import check_forward
 from netwright.data.tables.encoding import TableEncoder
-from netwright.data.tables.number_feature import NumberFeature
+from netwright.data.tables.features.number_feature import NumberFeature
 from netwright.data.tables.raw_table import RawTable
 
 FORMAT = 1

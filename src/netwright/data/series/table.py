@@ -73,7 +73,7 @@ class SeriesConfig(Dialect):
     ] = 0.2
     types: Annotated[
         dict[str, GivenKind],
-        Doc("column -> number, category or date, where the inferred type is wrong"),
+        Doc("column -> number, category, date or text, where the inferred type is wrong"),
     ] = field(default_factory=dict)
     missing: Annotated[
         tuple[str, ...],

@@ -20,8 +20,9 @@ from netwright.data.tables.cells import (
 from netwright.data.tables.number_marks import CLEAR_SHARE, as_number
 from netwright.data.tables.training_column import TrainingColumn
 
-GivenKind = Literal["number", "category", "date"]
-ColumnKind = GivenKind | Literal["id", "text", "constant", "empty"]  # the last four are left out
+GivenKind = Literal["number", "category", "date", "text"]
+LeftOut = Literal["id", "free text", "constant", "empty"]
+ColumnKind = GivenKind | LeftOut
 Role = Literal["target", "weight", "group", "split", "dropped"]
 # More different values than this share of the rows is free text, not a category.
 _TEXT_SHARE = 0.9
@@ -135,12 +136,13 @@ def reads_like_text(cells: Collection[str]) -> bool:
 
 def _infer_text(name: str, counts: Mapping[str, int]) -> Inference:
     total = sum(counts.values())
-    hint = f"; --text {name} reads it as text" if reads_like_text(counts) else ""
+    ways = f"--set data.types.{name}=text learns from its words, --text {name} from it alone"
+    hint = f"; {ways}" if reads_like_text(counts) else ""
     if len(counts) == total:
         return Inference(kind="id", remark=f"every value is different (id-like{hint})")
     if len(counts) > _TEXT_SHARE * total:
         different = f"{len(counts)} of {total} values are different"
-        return Inference(kind="text", remark=f"{different} (free text{hint})")
+        return Inference(kind="free text", remark=f"{different} (free text{hint})")
     numbers = share_of(counts, as_number)
     remark = f"{numbers:.0%} of its cells are numbers" if numbers >= 0.5 else ""
     return Inference(kind="category", remark=remark)

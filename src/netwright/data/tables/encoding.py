@@ -14,7 +14,6 @@ from netwright.core.config import parse, to_mapping
 from netwright.core.errors import DataError
 from netwright.data.encoder_checks import check_positive
 from netwright.data.preprocessing import Preprocessor
-from netwright.data.tables.category_feature import CategoryFeature
 from netwright.data.tables.cells import numbers_of
 from netwright.data.tables.column_cells import Rows
 from netwright.data.tables.columns import (
@@ -25,11 +24,13 @@ from netwright.data.tables.columns import (
     infer_column,
     summarise,
 )
-from netwright.data.tables.date_feature import DateFeature
 from netwright.data.tables.dialect import PLAIN, Dialect
-from netwright.data.tables.feature import Feature
+from netwright.data.tables.features.category_feature import CategoryFeature
+from netwright.data.tables.features.date_feature import DateFeature
+from netwright.data.tables.features.feature import Feature
+from netwright.data.tables.features.number_feature import NumberFeature
+from netwright.data.tables.features.text_feature import MOST_WORDS, TextFeature
 from netwright.data.tables.frames import column_table, columns_of
-from netwright.data.tables.number_feature import NumberFeature
 from netwright.data.tables.raw_table import RawTable, listed
 from netwright.data.tables.reading import is_table, read_table
 from netwright.data.tables.scaling import ScalingKind
@@ -44,6 +45,7 @@ _FEATURES: Mapping[str, type[Feature]] = {
     "number": NumberFeature,
     "category": CategoryFeature,
     "date": DateFeature,
+    "text": TextFeature,
 }
 
 
@@ -78,11 +80,11 @@ class TableEncoder(Preprocessor):
 
     @property
     def feature_groups(self) -> tuple[int, ...]:
-        """The column of each number of an encoded row; those of a category share one."""
+        """The column of each number of an encoded row; those of a category or text share one."""
         groups: list[int] = []
         for feature in self.features:
             width, first = len(feature.feature_names()), groups[-1] + 1 if groups else 0
-            is_one = isinstance(feature, CategoryFeature)
+            is_one = isinstance(feature, CategoryFeature | TextFeature)
             groups += [first] * width if is_one else range(first, first + width)
         return tuple(groups) if groups and groups[-1] + 1 < len(groups) else ()
 
@@ -232,6 +234,7 @@ def fit_features(
     columns: Collection[str],
     types: Mapping[str, GivenKind],
     max_categories: int,
+    max_words: int = MOST_WORDS,
     scaling: ScalingKind = "standard",
 ) -> tuple[tuple[Feature, ...], tuple[ColumnSummary, ...]]:
     """Infer and fit columns on the training rows.
@@ -243,6 +246,7 @@ def fit_features(
         columns: the columns to learn from.
         types: kinds that are given instead of inferred.
         max_categories: how many categories of one column are kept, with "other".
+        max_words: how many words of one column of text are kept.
         scaling: of numbers: by mean and standard deviation, or by median and quartiles.
     """
     features: list[Feature] = []
@@ -251,7 +255,7 @@ def fit_features(
         column = TrainingColumn(table, name, rows, weights)
         given = types.get(name)
         found = infer_column(column) if given is None else forced_column(column, given)
-        feature = _fitted(column, found, max_categories, scaling)
+        feature = _fitted(column, found, max_categories, max_words, scaling)
         if feature is None:
             note = f"left out, {found.remark}"
         else:
@@ -265,7 +269,11 @@ def fit_features(
 
 
 def _fitted(
-    column: TrainingColumn, found: Inference, max_categories: int, scaling: ScalingKind
+    column: TrainingColumn,
+    found: Inference,
+    max_categories: int,
+    max_words: int,
+    scaling: ScalingKind,
 ) -> Feature | None:
     if found.kind == "number":
         return NumberFeature.fit(column, scaling)
@@ -273,4 +281,6 @@ def _fitted(
         return CategoryFeature.fit(column, max_categories)
     if found.kind == "date":
         return DateFeature.fit(column, found.date_form)
+    if found.kind == "text":
+        return TextFeature.fit(column, max_words)
     return None

@@ -16,6 +16,7 @@ from netwright.data.spec import DataSpec
 from netwright.data.tables.columns import GivenKind, Role, summarise
 from netwright.data.tables.dialect import Dialect
 from netwright.data.tables.encoding import TableEncoder, fit_features, row_weights
+from netwright.data.tables.features.text_feature import MOST_WORDS
 from netwright.data.tables.raw_table import RawTable, listed
 from netwright.data.tables.reading import read_table
 from netwright.data.tables.scaling import ScalingKind
@@ -54,7 +55,7 @@ class TableConfig(Dialect, DataConfig):
     ] = None
     types: Annotated[
         dict[str, GivenKind],
-        Doc("column -> number, category or date, where the inferred type is wrong"),
+        Doc("column -> number, category, date or text, where the inferred type is wrong"),
     ] = field(default_factory=dict)
     missing: Annotated[
         tuple[str, ...],
@@ -63,6 +64,9 @@ class TableConfig(Dialect, DataConfig):
     max_categories: Annotated[
         int, Ge(2), Doc("maximum number of categories per column; rarer ones become 'other'")
     ] = 50
+    max_words: Annotated[
+        int, Ge(1), Doc("maximum number of words per column of type text, the most common")
+    ] = MOST_WORDS
     scaling: Annotated[
         ScalingKind,
         Doc(
@@ -198,6 +202,7 @@ def _fitted(
         columns=[column for column in table.columns if column not in roles],
         types=config.types,
         max_categories=config.max_categories,
+        max_words=config.max_words,
         scaling=config.scaling,
     )
     notes = {

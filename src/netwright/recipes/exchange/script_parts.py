@@ -7,6 +7,7 @@ and the packages named in `PACKAGES`. `read` and `predict` are what `ANSWERS` ca
 from collections.abc import Mapping
 
 from netwright.data.tables.column_cells import LARGEST
+from netwright.data.tables.features.text_feature import WORD
 from netwright.data.tables.raw_table import MISSING
 from netwright.data.text.tokenizer import PAD, UNK
 
@@ -98,6 +99,7 @@ def pixels_of(path):
 TABLE = f'''
 MISSING = {sorted(MISSING)!r}
 LARGEST = {LARGEST!r}
+WORD = {WORD.pattern!r}
 
 
 def read(paths):
@@ -169,7 +171,17 @@ def part_of(date, name, first):
     return (date - first).total_seconds() / 86400 if name == "days" else getattr(date, name)
 
 
-ENCODERS = {{"number": encode_number, "category": encode_category, "date": encode_date}}
+def encode_text(feature, cells):
+    found = [set(re.findall(WORD, cell.casefold())) for cell in cells]
+    return [np.array([word in words for words in found]) for word in feature["words"]]
+
+
+ENCODERS = {{
+    "number": encode_number,
+    "category": encode_category,
+    "date": encode_date,
+    "text": encode_text,
+}}
 '''
 
 TEXTS = f'''
@@ -242,7 +254,7 @@ if __name__ == "__main__":
     main()
 '''
 
-IMPORTS: Mapping[str, str] = {"table": "from datetime import datetime, time\n"}
+IMPORTS: Mapping[str, str] = {"table": "import re\nfrom datetime import datetime, time\n"}
 RUNNERS: Mapping[str, str] = {"onnx": ONNX, "torch-export": TORCH_PROGRAM}
 READERS: Mapping[str, str] = {"arrays": ARRAYS, "images": IMAGES, "table": TABLE, "text": TEXTS}
 USAGES: Mapping[str, str] = {

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from netwright.core.errors import DataError
-from netwright.data.tables.date_feature import DateFeature, date_part
+from netwright.data.tables.features.date_feature import DateFeature, date_part
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.training_column import TrainingColumn
 from tests.repetition import for_each

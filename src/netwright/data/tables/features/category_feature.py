@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from netwright.core.errors import DataError
 from netwright.data.tables.cells import category_key, distinct_categories, in_order, in_quotes
-from netwright.data.tables.feature import MISSING, Feature
+from netwright.data.tables.features.feature import MISSING, Feature
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.training_column import TrainingColumn
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from netwright.data.tables.feature import side_by_side
+from netwright.data.tables.features.feature import side_by_side
 
 
 def test_columns_stand_side_by_side() -> None:

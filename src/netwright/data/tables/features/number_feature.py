@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from netwright.data.preprocessing import readable
 from netwright.data.tables.cells import numbers_of
-from netwright.data.tables.feature import MISSING, Feature, side_by_side
+from netwright.data.tables.features.feature import MISSING, Feature, side_by_side
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.scaling import Scaling, ScalingKind
 from netwright.data.tables.training_column import TrainingColumn

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from netwright.core.errors import DataError
-from netwright.data.tables.number_feature import NumberFeature
+from netwright.data.tables.features.number_feature import NumberFeature
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.training_column import TrainingColumn
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from netwright.core.errors import DataError
 from netwright.data.tables.cells import DATE_FORMS, dates_of
-from netwright.data.tables.feature import MISSING, Feature, side_by_side
+from netwright.data.tables.features.feature import MISSING, Feature, side_by_side
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.scaling import Scaling
 from netwright.data.tables.training_column import TrainingColumn

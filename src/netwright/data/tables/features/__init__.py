@@ -1,0 +1,1 @@
+"""What each kind of column becomes: numbers, categories, dates and words as features."""

@@ -1,0 +1,1 @@
+"""Tests of your own tables."""
