@@ -7,9 +7,9 @@ from netwright.apps.server.accepted_forms import Accepted, accepted_forms, can_g
 from netwright.apps.server.served_runs import ServedRun
 from netwright.apps.server.server_config import ServerConfig
 from netwright.data.series.encoder import SeriesEncoder
-from netwright.data.tables.category_feature import CategoryFeature
 from netwright.data.tables.encoding import TableEncoder
-from netwright.data.tables.feature import Feature
+from netwright.data.tables.features.category_feature import CategoryFeature
+from netwright.data.tables.features.feature import Feature
 from netwright.data.text.pair_encoder import PairEncoder
 from netwright.data.text.row_encoder import RowEncoder
 from netwright.data.text.spans.span_encoder import SpanEncoder
