@@ -258,7 +258,9 @@ class SequenceTraining(Config):
     """What only models of sequences heed."""
 
     by_length: Annotated[
-        bool, Doc("batches of pairs of texts of about one length, cut to it: less padding")
+        bool,
+        Doc("batches of pairs of texts of about one length, cut to it: less padding"),
+        Resume.IF_GIVEN,
     ] = False
     carry_state: Annotated[
         bool, Doc("carry a recurrent model's state over from one window of the text to the next")

@@ -29,6 +29,7 @@ BY_STEPS: dict[str, Any] = {
     "epochs": None,
     "max_steps": 7,
     "eval_every": 2,
+    "by_length": True,
     "loss_options": {"delta": 2.0},
 }
 
@@ -50,7 +51,8 @@ def changes(**others: Any) -> dict[str, str]:
 
 
 def test_every_setting_of_training_is_a_condition_or_free_on_purpose() -> None:
-    described = describe(schedule="cosine", eval_every=2, loss_options={"delta": 2.0})
+    given = {"eval_every": 2, "loss_options": {"delta": 2.0}, "by_length": True}
+    described = describe(schedule="cosine", **given)
     for field in fields(TrainConfig):
         # "device" is free as a setting: where the model lies counts among the surroundings.
         assert (field.name in described) == (field.name not in FREE or field.name == "device")

@@ -25,7 +25,7 @@ OWN = tuple(f"own_{part}" for part in PARTS)
 SOMETIMES = (*LENGTHS, *settings_marked(Resume.IF_GIVEN), *OWN)
 STEERING = (*LENGTHS, *settings_marked(Resume.STEERS), "own_schedule")
 REGROUPING = (*settings_marked(Resume.REGROUPS), "own_optimizer", "own_parameter_groups")
-READING = (*settings_marked(Resume.READS), "classes", "data", "seed")
+READING = (*settings_marked(Resume.READS), "by_length", "classes", "data", "seed")
 SURROUNDINGS = ("device", "machine", "threads")  # may change the last bit: said, not refused
 
 
