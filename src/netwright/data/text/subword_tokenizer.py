@@ -139,7 +139,12 @@ class BytePairTokenizer(SubwordTokenizer):
 
 @dataclass(frozen=True, kw_only=True)
 class WordPieceTokenizer(SubwordTokenizer):
-    """WordPiece: a word is its longest known beginning, then the longest part that goes on."""
+    """WordPiece: a word is its longest known beginning, then the longest part that goes on.
+
+    Args:
+        as_bert: texts are cleaned as BERT's are: without control characters, with blanks around
+            Chinese ones and, where letters are lowered, without accents.
+    """
 
     kind: ClassVar[str] = "wordpiece"
     card: ClassVar[Card] = Card(
@@ -150,6 +155,8 @@ class WordPieceTokenizer(SubwordTokenizer):
         misprint="The vocabulary is often said to be chosen by n(ab) / (n(a) n(b)); the library "
         "that is used here chooses it by n(ab), as for byte pairs.",
     )
+
+    as_bert: bool = False
 
     @property
     def is_lossless(self) -> bool:
@@ -184,7 +191,10 @@ class WordPieceTokenizer(SubwordTokenizer):
         library = _imported("WordPiece")
         vocabulary = {name: token for token, name in enumerate(self.tokens)}
         model = library.models.WordPiece(vocab=vocabulary, unk_token=SPECIALS[1])
-        return _word_piece(library, model, self.lower)
+        tokenizer = _word_piece(library, model, self.lower)
+        if self.as_bert:
+            tokenizer.normalizer = library.normalizers.BertNormalizer(lowercase=self.lower)
+        return tokenizer
 
 
 def _imported(kind: str) -> Any:

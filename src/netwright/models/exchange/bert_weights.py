@@ -8,17 +8,18 @@
 A weight that has no place in the other names stays as it is, for who checks the names to refuse: a
 decoder that is not the embedding is not dropped in silence.
 
-Tokens keep their numbers: a vocabulary in another order is not put in ours here.
+Tokens keep their numbers, unless their vocabulary is known: then rows are put in our order.
 
 Source: `transformers.BertForPreTraining`; Devlin et al. (2018).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 import torch
 from torch import Tensor
 
+from netwright.core.errors import DataError
 from netwright.models.exchange.layer_names import BlockNames, LayerNames
 
 OTHER_HEAD, SPAN_HEAD = "classifier.", "qa_outputs."
@@ -85,6 +86,25 @@ def from_bert(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
         if again in theirs and first in theirs and torch.equal(theirs[again], theirs[first]):
             del theirs[again]
     return NAMES.to_ours({name: value for name, value in theirs.items() if name not in NO_WEIGHTS})
+
+
+def in_our_order(weights: Mapping[str, Tensor], places: Sequence[int]) -> dict[str, Tensor]:
+    """A BERT by our names with a row for each of our tokens; other weights stay as they are.
+
+    Args:
+        weights: by our names, tokens in the order of their vocabulary.
+        places: of our tokens there, [MASK] last, which is read but never said: (V,).
+    """
+    ours, rows = dict(weights), len(weights["wte.weight"])
+    if rows != len(places):
+        raise DataError(
+            f"the weights have {rows} tokens, the vocabulary beside them has {len(places)}"
+        )
+    order = torch.tensor(places)
+    ours["wte.weight"] = weights["wte.weight"][order]
+    if "pretraining.bias" in weights:
+        ours["pretraining.bias"] = weights["pretraining.bias"][order[:-1]]
+    return ours
 
 
 def to_bert(weights: Mapping[str, Tensor], *, marks_spans: bool = False) -> dict[str, Tensor]:

@@ -21,11 +21,14 @@ from netwright.data.preprocessing import Preprocessor
 from netwright.data.text.corpus_encoder import CorpusEncoder
 from netwright.data.text.encoder import TextEncoder
 from netwright.data.text.pair_encoder import PairEncoder
+from netwright.data.text.pretraining.bert_vocabulary import read_bert_vocabulary, vocabulary_file
 from netwright.data.text.pretraining.corrupted_encoder import CorruptedEncoder
 from netwright.data.text.pretraining.masked_encoder import MaskedEncoder
 from netwright.data.text.tokenizer import Tokenizer
+from netwright.models.exchange.bert_weights import in_our_order
 from netwright.models.exchange.foreign_weights import read_foreign_weights
 from netwright.models.model import Model
+from netwright.models.transformers.bert import BERT
 from netwright.recipes.saved.run_folder import SavedModel, read_weights
 from netwright.train.carried_state import lasting_tensors
 from netwright.train.parts import parts_of
@@ -94,10 +97,7 @@ def _what_differs(added: Sequence[str], without: Sequence[str]) -> str:
 
 def check_tokens(source: Path, data: Data) -> None:
     """Refuse the weights of a run whose tokens are others: each vector would mean another token."""
-    if not has_folder(source / "model"):
-        return
-    old = SavedModel(source / "model").preprocessor
-    for was, now in zip(_vocabularies(old), _vocabularies(data.preprocessor), strict=False):
+    for was, now in zip(_known_tokens(source), _vocabularies(data.preprocessor), strict=False):
         if was != now:
             there, here = _where_they_differ(was, now)
             takes_others = not isinstance(data.preprocessor, WHOLE_TEXTS)
@@ -108,6 +108,14 @@ def check_tokens(source: Path, data: Data) -> None:
             )
 
 
+def _known_tokens(source: Path) -> tuple[tuple[str, ...], ...]:
+    """The tokens of a run, or of a BERT whose vocabulary lies beside its weights."""
+    if has_folder(source / "model"):
+        return _vocabularies(SavedModel(source / "model").preprocessor)
+    file = vocabulary_file(source)
+    return () if file is None else (_quoted(read_bert_vocabulary(file).tokenizer),)
+
+
 def _vocabularies(preprocessor: Preprocessor) -> tuple[tuple[str, ...], ...]:
     """The tokens of each tokenizer, in order and quoted; none where nothing is text."""
     tokenizers: tuple[Tokenizer, ...] = ()
@@ -115,7 +123,11 @@ def _vocabularies(preprocessor: Preprocessor) -> tuple[tuple[str, ...], ...]:
         tokenizers = (preprocessor.tokenizer,)
     elif isinstance(preprocessor, PairEncoder):
         tokenizers = (preprocessor.source, preprocessor.target)
-    return tuple(tuple(map(repr, tokenizer.tokens)) for tokenizer in tokenizers)
+    return tuple(map(_quoted, tokenizers))
+
+
+def _quoted(tokenizer: Tokenizer) -> tuple[str, ...]:
+    return tuple(map(repr, tokenizer.tokens))
 
 
 def compare_scaling(source: Path, data: Data) -> tuple[str, ...]:
@@ -152,7 +164,11 @@ def _weights_and_classes(
     if has_folder(source / "model"):
         saved = SavedModel(source / "model")
         return saved.weights, saved.spec.class_names
-    weights = read_weights(source) if source.is_dir() else read_foreign_weights(source, module)
+    if source.is_dir():
+        return read_weights(source), ()
+    weights, file = read_foreign_weights(source, module), vocabulary_file(source)
+    if file is not None and isinstance(module, BERT):
+        weights = in_our_order(weights, read_bert_vocabulary(file).places)
     return weights, ()
 
 

@@ -58,7 +58,7 @@ def test_pairs_and_tags_are_read_with_the_tokens_of_a_run(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (None, r"^vocabulary must be the folder of a run on texts, got "),
+        (None, r"^vocabulary must be the folder of a run on texts, or "),
         ([1], r"^vocabulary must be a run on texts: .* has no tokenizer, or has two$"),
         (
             {"tokenizer": {"kind": 3}},

@@ -1,4 +1,4 @@
-"""The tokenizer of a run: what a model was pre-trained with, it is fine-tuned with."""
+"""The tokenizer of a run or of a published BERT: a model is fine-tuned with the one it knows."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,21 +8,32 @@ from netwright.core.errors import DataError
 from netwright.core.files.inside import has_file
 from netwright.core.files.storage import read_json
 from netwright.data.text.catalog import load_tokenizer
+from netwright.data.text.pretraining.bert_vocabulary import read_bert_vocabulary, vocabulary_file
 from netwright.data.text.tokenizer import Tokenizer
 
 RunVocabulary = Annotated[
-    str, Doc("a run whose tokenizer is used as it is, in place of one fitted to the texts")
+    str,
+    Doc(
+        "a run, or the vocab.txt or tokenizer.json of a BERT, whose tokenizer is used as it is, in "
+        "place of one fitted to the texts"
+    ),
 ]
 
 
 def read_run_tokenizer(run: Path) -> Tokenizer:
-    """The tokenizer with which a run reads its texts.
+    """The tokenizer with which a run, or a BERT, reads its texts.
 
     Args:
-        run: its folder.
+        run: its folder; or a vocab.txt or tokenizer.json, or the weights beside one.
     """
+    file = vocabulary_file(run)
+    if file is not None:
+        return read_bert_vocabulary(file).tokenizer
     if not has_file(_file(run)):
-        raise DataError(f"vocabulary must be the folder of a run on texts, got {run}")
+        raise DataError(
+            "vocabulary must be the folder of a run on texts, or the vocab.txt or tokenizer.json "
+            f"of a BERT, got {run}"
+        )
     values = _tokenizer_in(run)
     if not values:
         raise DataError(f"vocabulary must be a run on texts: {run} has no tokenizer, or has two")
@@ -33,7 +44,9 @@ def read_run_tokenizer(run: Path) -> Tokenizer:
 
 
 def has_run_tokenizer(run: Path) -> bool:
-    """Whether this is the folder of a run with one tokenizer."""
+    """Whether this is the folder of a run with one tokenizer, or has a BERT's beside it."""
+    if vocabulary_file(run) is not None:
+        return True
     return has_file(_file(run)) and bool(_tokenizer_in(run))
 
 
