@@ -26,14 +26,20 @@ LEFT_OUT = {
     **{"smooth_over": "all", "aux_weight": 0.3, "penalize": "all"},
     **{"teacher_forcing": 1.0, "teacher_forcing_decay": "linear", "monitor": "val/loss"},
     **{"on_non_finite": "stop", "keep": 2, "keep_path": 24, "doctor": True},
-    **{"precision": "fp32", "capture": "auto", "rank_timeout": 600.0, "device": "auto"},
+    **{
+        "precision": "fp32",
+        "capture": "auto",
+        "parallel": "auto",
+        "rank_timeout": 600.0,
+        "device": "auto",
+    },
 }
 
 
 def test_a_config_of_training_has_the_settings_of_its_groups_in_their_order() -> None:
     names = [name for group in GROUPS for name in field_names(group)]
     assert field_names(TrainConfig) == names
-    assert len(names) == len(set(names)) == 63
+    assert len(names) == len(set(names)) == 64
 
 
 def test_each_group_stands_alone_with_the_same_defaults() -> None:

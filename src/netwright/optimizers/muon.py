@@ -201,6 +201,7 @@ def _working_dtype(stack: Tensor) -> torch.dtype:
 
 MUON = OptimizerEntry(
     make=Muon,
+    whole_matrices=True,
     lr=0.02,
     card=Card(
         sentence="Momentum for matrices with all singular values of its step brought near 1; "

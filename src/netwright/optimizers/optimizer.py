@@ -31,6 +31,7 @@ class OptimizerEntry:
         closure: a step asks for the loss again, so it needs a function that computes it.
         full_gradient: a step may also ask for the gradient over all rows.
         full_batch: a step takes all rows.
+        whole_matrices: a step is of matrices as wholes, not of each number by itself.
         card: sentence, formula, symbols, source.
         code: the functions that compute the formula, where that is more than the class's `step`.
     """
@@ -42,6 +43,7 @@ class OptimizerEntry:
     closure: bool = False
     full_gradient: bool = False
     full_batch: bool = False
+    whole_matrices: bool = False
     card: Card
     code: tuple[Callable[..., Any], ...] = ()
 

@@ -9,6 +9,7 @@ from torch.optim.lr_scheduler import LRScheduler
 from netwright.core.errors import ConfigError
 from netwright.optimizers.optimizer import build_optimizer
 from netwright.optimizers.schedules import build_schedule
+from netwright.train.engines.engine import Engine
 from netwright.train.own.optimizer import build_own_optimizer, given_settings, groups_of
 from netwright.train.own.optimizer_group import OptimizerGroup
 from netwright.train.own.parts import OwnParts
@@ -18,7 +19,12 @@ from netwright.train.settings import Pace, TrainConfig
 
 
 def build_run_optimizer(
-    config: TrainConfig, own: OwnParts, model: nn.Module, *, period: int
+    config: TrainConfig,
+    own: OwnParts,
+    model: nn.Module,
+    *,
+    period: int,
+    engine: Engine | None = None,
 ) -> Optimizer:
     """What moves the weights.
 
@@ -27,6 +33,7 @@ def build_run_optimizer(
         own: what a caller handed over.
         model: whose weights.
         period: updates of an epoch, after which an optimizer looks at all rows again.
+        engine: which kernels can take the weights depends on it.
     """
     if own.optimizer is None:
         entry, grouping = config.rule, own.parameter_groups
@@ -37,7 +44,7 @@ def build_run_optimizer(
             lr=config.lr,
             weight_decay=config.weight_decay,
             penalize=config.penalize,
-            kernel=config.kernel,
+            kernel=(engine or Engine()).kernel(config.kernel, entry.make),
             options={**snapshots, **config.optimizer_options},
             groups=None if grouping is None else groups_of(grouping, model),
         )
@@ -68,6 +75,29 @@ def check_own_step(config: TrainConfig, own: OwnParts, ranks: Ranks) -> None:
     for name, (is_given, wanted) in refused.items():
         if is_given:
             raise ConfigError(f"with several optimizers {name} must be {wanted}")
+
+
+def check_sharding(config: TrainConfig, own: OwnParts, model: nn.Module) -> None:
+    """Refuse what does not go with weights of which each rank holds a part."""
+    weights = model.named_parameters()
+    numbers = [name for name, weight in weights if weight.ndim == 0 or weight.is_complex()]
+    refused = {
+        f"precision {config.precision}": config.precision == "fp16-mixed",
+        f"the optimizer {config.optimizer}": config.rule.closure or config.rule.whole_matrices,
+        "compile": config.compile,
+        "unfreeze_every": config.unfreeze_every is not None,
+        "carry_state": config.carry_state,
+        "profile": config.profile,
+        "capture on": config.capture == "on",
+        "a training_step of your own": own.training_step is not None,
+        "an optimizer of your own that is built already": isinstance(own.optimizer, Optimizer),
+        f"{numbers[:1]}, which is one number or complex": bool(numbers),
+    }
+    for name, is_asked in refused.items():
+        if is_asked:
+            raise ConfigError(
+                f"parallel=shard is not supported with {name}: set parallel to replicate"
+            )
 
 
 def build_run_schedule(

@@ -64,9 +64,10 @@ def measure_quickly(
     in_parts = forward is not model
     with evaluating(model), closing(_loader(split, task, workers, ranks, in_parts)) as loader:
         for index, batch in enumerate(loader.epoch(0)):
+            made = forward(task.inputs(batch))  # by every rank: the weights may be sharded
             if loader.sizes(index)[0] == 0:  # a small last batch has nothing for this rank
                 continue
-            output, mean = task.score(forward(task.inputs(batch)), batch)
+            output, mean = task.score(made, batch)
             count = task.counted(batch.targets)
             loss += count * mean
             counted += count

@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
@@ -24,7 +24,12 @@ import numpy as np
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
-from torch.distributed import FileStore, PrefixStore, Store  # type: ignore[attr-defined]
+from torch.distributed import (  # type: ignore[attr-defined]
+    FileStore,
+    HashStore,
+    PrefixStore,
+    Store,
+)
 from torch.distributed.rendezvous import rendezvous
 
 from netwright.core.errors import ConfigError, PeerError
@@ -109,6 +114,10 @@ class Ranks:
             dist.all_reduce(flags, op=dist.ReduceOp.MAX)
         return bool(flags)
 
+    def decide(self, flag: bool, work: str = "a decision") -> bool:
+        """Whether the flag is up on rank 0, whose clock counts for all."""
+        return self.any(flag and self.is_first, work)
+
     def gather(self, content: bytes, work: str = "a gathering") -> list[bytes]:
         """What each rank gave, in the order of the ranks, on all of them."""
         if self.is_alone:
@@ -181,7 +190,7 @@ ALONE = Ranks()
 
 
 @contextmanager
-def joined(timeout: float) -> Iterator[Ranks]:
+def joined(timeout: float, *, shards: bool = False) -> Iterator[Ranks]:
     """The ranks that the environment names (of `launch` or torchrun), for a block; else alone.
 
     On one machine they talk over the loopback interface only, unless GLOO_SOCKET_IFNAME says
@@ -189,10 +198,12 @@ def joined(timeout: float) -> Iterator[Ranks]:
 
     Args:
         timeout: seconds after which a peer that does not answer counts as lost.
+        shards: the weights are to be sharded, for which also one process needs a group.
     """
     rank, world = _read_number("RANK", 0), count_processes()
     if world == 1:
-        yield ALONE
+        with _group_of_one() if shards else nullcontext():
+            yield ALONE
         return
     local, here = _read_number("LOCAL_RANK", 0), _read_number("LOCAL_WORLD_SIZE", 0)
     store = PrefixStore(f"netwright/{next(_joins)}", _open_store(world))
@@ -212,6 +223,18 @@ def joined(timeout: float) -> Iterator[Ranks]:
         finally:
             if dist.is_initialized():
                 dist.destroy_process_group()
+
+
+@contextmanager
+def _group_of_one() -> Iterator[None]:
+    """A process group of this process alone; nothing listens."""
+    backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
+    with _on_loopback(True):
+        dist.init_process_group(backend, store=HashStore(), rank=0, world_size=1)
+    try:
+        yield
+    finally:
+        dist.destroy_process_group()
 
 
 def count_processes() -> int:

@@ -29,6 +29,7 @@ from netwright.train.callbacks.gradient_noise import GradientNoise
 from netwright.train.callbacks.proximal_l1 import ProximalL1
 from netwright.train.callbacks.scheduled_sampling import ScheduledSampling
 from netwright.train.callbacks.weight_noise import WeightNoise
+from netwright.train.engines.engine import Engine
 from netwright.train.memory_format import is_channels_last
 from netwright.train.settings import TrainConfig
 from netwright.train.weight_average import WeightAverage
@@ -113,10 +114,13 @@ def _batch_callbacks(config: TrainConfig, seed: int, spec: DataSpec) -> list[Cal
     return callbacks
 
 
-def build_average(config: TrainConfig, model: nn.Module, *, updates: int) -> WeightAverage | None:
+def build_average(
+    config: TrainConfig, model: nn.Module, *, updates: int, engine: Engine | None = None
+) -> WeightAverage | None:
     """The average that the config asks for, if any, for a run of so many updates."""
     if config.average == "none":
         return None
     if config.average == "exponential":
-        return WeightAverage(model, decay=config.average_decay)
-    return WeightAverage(model, decay=None, start=updates - (updates + 3) // 4)
+        return WeightAverage(model, decay=config.average_decay, engine=engine)
+    start = updates - (updates + 3) // 4
+    return WeightAverage(model, decay=None, start=start, engine=engine)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from netwright.core.config import Config, Count, Doc, NotNegative, OneOf, Positive, Size
+from netwright.train.engines.catalog import Parallel
 from netwright.train.precision import Precision
 from netwright.train.setting_marks import ConvexSearch, Heeded, Resume, Typed
 from netwright.train.trackers.catalog import TRACKERS
@@ -147,6 +148,15 @@ class Hardware(Config):
         bool | None,
         Doc("channels-last memory format; default: on CUDA in mixed precision"),
     ] = None
+    parallel: Annotated[
+        Parallel,
+        Doc(
+            "how several processes hold the model: replicate (each holds all of it) or shard "
+            "(each holds a part of every weight, gradient and moment, by FSDP2); auto: shard "
+            "where a replica would take more than half of a GPU's memory"
+        ),
+        Resume.FREE,
+    ] = "auto"
     rank_timeout: Annotated[
         Positive,
         Doc("seconds of silence after which a process counts as lost and the run ends"),

@@ -15,6 +15,7 @@ from netwright.core.errors import RunError
 from netwright.core.seeding import random_state, set_random_state
 from netwright.data.loading.loader import Batch
 from netwright.optimizers.eager import EagerOptimizer
+from netwright.train.engines.engine import Engine
 from netwright.train.memory_format import laid_out_like
 from netwright.train.optimizer_state import restore_optimizer
 from netwright.train.own.schedule import OwnSchedule
@@ -75,6 +76,7 @@ class TrainState:
         conditions: gives what has to be the same for the run to go on exactly; worked out when it
             is first asked for, since the data is hashed.
         ranks: the processes that train this model together.
+        engine: how they hold it.
         average: of the weights along the way, or None; it is what is measured and kept.
         epoch: passes made.
         position: batches of the present pass already used.
@@ -124,6 +126,7 @@ class TrainState:
     last_step: int | None = None
     conditions: Callable[[], dict[str, Any]] = dict
     ranks: Ranks = ALONE
+    engine: Engine = field(default_factory=Engine)
     average: WeightAverage | None = None
     epoch: int = 0
     position: int = 0
@@ -181,8 +184,12 @@ class TrainState:
         return [weight for group in self.optimizer.param_groups for weight in group["params"]]
 
     def whole_gradients(self) -> list[Tensor]:
-        """The gradients of the update at hand; weights that had no part in the loss have none."""
-        return [weight.grad for weight in self.learned_weights() if weight.grad is not None]
+        """The gradients of the update at hand, as much of them as this rank holds.
+
+        Weights that had no part in the loss have none.
+        """
+        found = [weight.grad for weight in self.learned_weights() if weight.grad is not None]
+        return self.engine.own(found)
 
     def forget_gradients(self) -> None:
         """What `zero_grad` does; torch's own marks it for a profiler, ten times as long as it."""

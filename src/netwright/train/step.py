@@ -57,8 +57,7 @@ class UpdateStep:
         self.penalized = penalized(state.model, config.penalize) if config.l2 else []
         self.precision, self.accumulate = config.precision, config.accumulate
         self.forward = training_forward(state.model, state.task, config)
-        self.optimizer = config.rule
-        self.rates = build_rates(state)
+        self.optimizer, self.rates = config.rule, build_rates(state)
         self.captured: CapturedUpdate | None = None
         self.takers: list[Callback] = []  # of a part in updates
         if state.scaler is not None:
@@ -145,6 +144,7 @@ class UpdateStep:
         state.is_updating = last
         if self.captured is not None and not self._is_looked_into():
             return self._run_captured(self.captured, batch)
+        state.engine.begin_batch(state.model, last=last)
         output = self._backward(batch, share)
         state.accumulated += 1
         if last:
@@ -167,7 +167,7 @@ class UpdateStep:
     def _update(self) -> None:
         """Gradients are whole: look at them, move the weights, forget them."""
         state = self.state
-        state.ranks.sum_gradients(state.model)
+        state.engine.sum_gradients(state.model)
         if state.scaler is not None:
             state.scaler.unscale_(state.optimizer)  # hooks see the gradients as they are
         self._add_penalty_slope()

@@ -20,11 +20,12 @@ from netwright.train.building import (
     build_run_optimizer,
     build_run_schedule,
     check_own_step,
+    check_sharding,
 )
 from netwright.train.callback import Callback, Hook, collect_hooks
 from netwright.train.callbacks.carry_state import CarryState
+from netwright.train.engines.catalog import build_engine
 from netwright.train.measuring import Measuring
-from netwright.train.memory_format import lay_out
 from netwright.train.own.parts import NO_PARTS, OwnParts
 from netwright.train.own_step import OwnStep
 from netwright.train.parts import group_by_part
@@ -91,12 +92,16 @@ class Trainer:
 
     def start(self, model: nn.Module, data: Data) -> TrainState:
         """Put model and settings together; nothing has been learned yet."""
-        device = pick_device(self.config.device)
-        model.to(device)
-        config = self.config
-        lay_out(model, config.channels_last, config.precision, device)
+        config, built = self.config, model
+        device = pick_device(config.device)
+        engine = build_engine(config.parallel, self.ranks, model, device)
+        if engine.shards:
+            check_sharding(config, self.own, model)
+        model = engine.place(
+            model, device, precision=config.precision, channels_last=config.channels_last
+        )
         pace = pace_of(config, data.train)
-        optimizer = build_run_optimizer(config, self.own, model, period=pace.updates)
+        optimizer = build_run_optimizer(config, self.own, model, period=pace.updates, engine=engine)
         if config.layer_decay is not None:
             group_by_part(optimizer, model, config.layer_decay)
         elif config.unfreeze_every is not None:
@@ -117,9 +122,11 @@ class Trainer:
             return describe_conditions(
                 chosen,
                 seed=self.seed,
-                model=model,
+                model=built,
                 data=data,
                 processes=world,
+                device=device,
+                shards=engine.shards,
                 own=self.own.names,
             )
 
@@ -139,8 +146,17 @@ class Trainer:
             last_step=pace.last_step,
             conditions=conditions,
             ranks=self.ranks,
-            average=build_average(config, model, updates=pace.all_updates),
+            engine=engine,
+            average=build_average(config, model, updates=pace.all_updates, engine=engine),
         )
+
+    def rehearse(self, model: nn.Module, data: Data) -> TrainState:
+        """What `start` gives, without the other processes: refuses settings that do not fit."""
+        if self.config.parallel == "shard":
+            check_sharding(self.config, self.own, model)
+        config = replace(self.config, parallel="replicate")
+        trainer = Trainer(config, self.task, seed=self.seed, ranks=self.ranks, own=self.own)
+        return trainer.start(model, data)
 
     def fit(self, state: TrainState, data: Data) -> None:
         """Train to the last epoch or update, or until a callback gives a reason to stop.
@@ -170,7 +186,8 @@ class Trainer:
                 is_through = False
                 while not is_through:
                     try:
-                        self._run(state, loader, step, shares, measuring)
+                        with self.ranks.guarded("a pass over the data"):
+                            self._run(state, loader, step, shares, measuring)
                         is_through = True
                     except SetBack:
                         state.is_updating, state.stop_reason, state.is_cut_short = False, "", False
@@ -184,6 +201,7 @@ class Trainer:
                 state.average.put_in()
             for hook in reversed(self._hooks["on_fit_end"]):
                 hook(state)
+            state.engine.hand_back(state.model)
 
     def _run(
         self,
@@ -258,7 +276,8 @@ class Trainer:
             if state.goes_back:
                 state.goes_back = False
                 return False
-            if last or self.ranks.is_alone:  # gradients that wait are known to their own rank only
+            # Gradients that wait are known to their own rank only, or to torch's engine.
+            if last or (self.ranks.is_alone and not state.engine.shards):
                 self._agree_to_stop(state)
                 if state.stop_reason or (last and state.is_whole):
                     return state.position == batches

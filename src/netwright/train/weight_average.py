@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from netwright.train.carried_state import lasting_tensors
+from netwright.train.engines.engine import Engine
 
 
 class WeightAverage:
@@ -31,10 +32,18 @@ class WeightAverage:
         model: on its device.
         decay: d of the exponential mean; None: equal.
         start: updates that are left out.
+        engine: how the ranks hold the model.
     """
 
-    def __init__(self, model: nn.Module, *, decay: float | None, start: int = 0) -> None:
-        self.decay, self.start = decay, start
+    def __init__(
+        self,
+        model: nn.Module,
+        *,
+        decay: float | None,
+        start: int = 0,
+        engine: Engine | None = None,
+    ) -> None:
+        self.decay, self.start, self.engine = decay, start, engine or Engine()
         self.tensors = {
             name: tensor
             for name, tensor in lasting_tensors(model).items()
@@ -50,7 +59,8 @@ class WeightAverage:
             return
         self.count, self.step = self.count + 1, step
         with torch.no_grad():
-            torch._foreach_lerp_(list(self.mean.values()), list(self.tensors.values()), self.rate)
+            own = self.engine.own
+            torch._foreach_lerp_(own(self.mean.values()), own(self.tensors.values()), self.rate)
 
     @property
     def rate(self) -> float:

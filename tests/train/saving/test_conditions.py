@@ -67,7 +67,7 @@ def test_objects_of_ones_own_are_conditions_by_their_names() -> None:
 
 def test_every_group_names_conditions_that_there_are() -> None:
     described = {**describe(schedule="cosine"), **describe(schedule="cosine", **BY_STEPS)}
-    described |= dict.fromkeys(OWN)  # of objects that are handed over
+    described |= dict.fromkeys([*OWN, "parallel"])  # of objects that are handed over, of shards
     for group in (STEERING, READING, SURROUNDINGS, SOMETIMES):
         assert set(group) <= set(described)
     assert not set(STEERING) & set(READING)

@@ -6,7 +6,7 @@ folder, and what is taken are the bytes, or the open files, that were compared w
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from io import BufferedReader
 from pathlib import Path
@@ -18,6 +18,7 @@ from netwright.core.files.storage import MANIFEST, read_record
 
 SHA256 = re.compile("[0-9a-f]{64}")
 
+Wanted = Callable[[str], bool]  # of a file's name
 Listed = tuple[BufferedReader, str]  # a file and the sum that it must have
 
 
@@ -27,35 +28,48 @@ def check_folder(path: Path, *, inside: Path | None = None) -> None:
         pass
 
 
-def read_folder(path: Path, *, inside: Path | None = None) -> dict[str, bytes]:
-    """The content of a folder's files by name: the very bytes that were checked."""
+def read_folder(
+    path: Path, *, inside: Path | None = None, wanted: Wanted | None = None
+) -> dict[str, bytes]:
+    """The content of a folder's files by name: the very bytes that were checked.
+
+    Args:
+        path: of the folder.
+        inside: see `whole_folder`.
+        wanted: which of the files are read; None: all.
+    """
     contents = {}
-    with _listed_files(path, inside) as files:
-        for name, (file, wanted) in files.items():
+    with _listed_files(path, inside, wanted) as files:
+        for name, (file, total) in files.items():
             with _readable(path / name):
                 contents[name] = _read(file, path / name)
-            _check_sum(path / name, hashlib.sha256(contents[name]).hexdigest(), wanted)
+            _check_sum(path / name, hashlib.sha256(contents[name]).hexdigest(), total)
     return contents
 
 
 @contextmanager
-def whole_folder(path: Path, *, inside: Path | None = None) -> Iterator[dict[str, BufferedReader]]:
+def whole_folder(
+    path: Path, *, inside: Path | None = None, wanted: Wanted | None = None
+) -> Iterator[dict[str, BufferedReader]]:
     """A folder's files by name, open at their start: the very files that were checked.
 
     Args:
         path: of the folder, which itself may not be a link.
         inside: the folder that the user named, where that is not the one that holds this one.
+        wanted: which of the files are checked and given; None: all.
     """
-    with _listed_files(path, inside) as files:
-        for name, (file, wanted) in files.items():
+    with _listed_files(path, inside, wanted) as files:
+        for name, (file, total) in files.items():
             with _readable(path / name):
-                _check_sum(path / name, hashlib.file_digest(file, "sha256").hexdigest(), wanted)
+                _check_sum(path / name, hashlib.file_digest(file, "sha256").hexdigest(), total)
                 file.seek(0)
         yield {name: file for name, (file, _) in files.items()}
 
 
 @contextmanager
-def _listed_files(path: Path, inside: Path | None) -> Iterator[dict[str, Listed]]:
+def _listed_files(
+    path: Path, inside: Path | None, wanted: Wanted | None = None
+) -> Iterator[dict[str, Listed]]:
     """The files that a folder's manifest lists, each open and with its sum; no others are taken."""
     with ExitStack() as held:
         try:
@@ -65,9 +79,10 @@ def _listed_files(path: Path, inside: Path | None) -> Iterator[dict[str, Listed]
         except OSError as error:
             raise DataError(f"{path / MANIFEST} is not a readable JSON file: {error}") from None
         files = {}
-        for name, wanted in listed_sums(content, path / MANIFEST).items():
-            with _readable(path / name):
-                files[name] = held.enter_context(folder.read(name)), wanted
+        for name, total in listed_sums(content, path / MANIFEST).items():
+            if wanted is None or wanted(name):
+                with _readable(path / name):
+                    files[name] = held.enter_context(folder.read(name)), total
         yield files
 
 

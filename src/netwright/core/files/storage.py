@@ -244,6 +244,23 @@ def new_folder(
             raise
 
 
+@contextmanager
+def shared_folder(staging: Path, final: Path, *, inside: Path | None = None) -> Iterator[Staging]:
+    """A folder that another process is filling, see `new_folder`, for files of this one.
+
+    Their sums are to be handed to that process, whose manifest lists them.
+
+    Args:
+        staging: where it is.
+        final: where it will be.
+        inside: the folder that the user named, where that is not the one that holds this one.
+    """
+    with ExitStack() as held:
+        with _one_sentence(final):
+            folder = held.enter_context(open_folder(staging, inside))
+        yield Staging(folder, final)
+
+
 def _make_temporary(parent: Folder, name: str) -> str:
     temporary = _temporary_name(name)
     parent.make_folder(temporary)

@@ -65,7 +65,7 @@ def learn_one_pass(
     rows = len(data.train)
     config = replace(recipe.train, batch_size=batch_size)  # looks at the size that was given
     size = min(pace_for(config, rows).batch_size, rows)
-    config = replace(config, batch_size=size)
+    config = replace(config, batch_size=size, parallel="replicate")  # by this process alone
     check_last_batch(prepared.model, data, size)
     keep = KeepTrainingState()
     callbacks, own = [GuardNonFinite(), keep], prepared.own

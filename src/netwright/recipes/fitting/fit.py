@@ -249,7 +249,7 @@ def put_together(
         recipe = replace(recipe, train=replace(recipe.train, batch_size=size, epochs=epochs))
         check_monitor(recipe.train, data, task)
         # Refuses settings before a folder is made.
-        state = Trainer(recipe.train, task, own=own).start(module, data)
+        state = Trainer(recipe.train, task, own=own).rehearse(module, data)
         if own.training_step is not None:
             first = try_first_step(module, data, own.training_step, state.optimizer, size)
     if own.training_step is None:

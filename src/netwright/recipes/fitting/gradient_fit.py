@@ -73,9 +73,9 @@ def gradient_fit(prepared: Prepared, here: RunContext) -> Outcome:
             own=prepared.own,
             to_optimum=convergence is not None and convergence.stops,
         )
-        state = trainer.start(prepared.model, data)
         if not prepared.recipe.model:  # each process has drawn the weights of a module of its own
             here.ranks.follow_first(part.detach() for part in prepared.model.state_dict().values())
+        state = trainer.start(prepared.model, data)
         if here.checkpoint is not None:
             remarks = load_checkpoint(here.checkpoint, state, with_state, allow=here.allow)
             if not here.quiet:

@@ -69,7 +69,8 @@ def train(
     `KeyboardInterrupt` or `SystemExit` is raised. Started by torchrun, the processes train the
     model together and the first one writes.
     """
-    with joined(prepared.recipe.train.rank_timeout) as ranks:
+    settings = prepared.recipe.train
+    with joined(settings.rank_timeout, shards=settings.parallel == "shard") as ranks:
         quiet = quiet or not ranks.is_first
         _check_together(prepared, ranks)
         check_calibration(prepared.recipe.train.calibrate, prepared.data)
@@ -121,7 +122,7 @@ def _check_together(prepared: Prepared, ranks: Ranks) -> None:
     if prepared.own.metrics:
         raise ConfigError("metrics of your own are measured in one process: leave out metrics")
     trainer = Trainer(prepared.recipe.train, prepared.task, ranks=ranks, own=prepared.own)
-    trainer.start(prepared.model, prepared.data)
+    trainer.rehearse(prepared.model, prepared.data)
 
 
 def _names(allow: str | Sequence[str]) -> tuple[str, ...]:

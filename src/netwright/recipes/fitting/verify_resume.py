@@ -152,9 +152,9 @@ def _contents(copy: Path) -> dict[str, Any]:
         raise RunError("a copy of the run wrote no checkpoint")
     contents: dict[str, Any] = _plain(place)
     with whole_folder(place, inside=copy) as files:
-        for part in ("model", "state"):
-            file = f"{part}.safetensors"
+        for file in (name for name in files if name.endswith(".safetensors")):
             tensors = read_tensors(files[file], place / file)
+            part = file.removesuffix(".safetensors")
             contents |= {f"{part}: {name}": _bytes(tensor) for name, tensor in tensors.items()}
     return contents
 

@@ -49,6 +49,7 @@ from netwright.recipes.plan.recipe_file import to_yaml
 from netwright.recipes.saved.environment import describe_environment
 from netwright.recipes.saved.fitting_parts import check_fitting
 from netwright.recipes.saved.known_files import MODEL, RUN
+from netwright.train.saving.checkpoint import read_model
 from netwright.train.saving.checkpoint_store import newest_good
 from netwright.train.tasks.catalog import task_from_json
 from netwright.train.tasks.task import Task
@@ -296,8 +297,7 @@ def read_weights(run: Path) -> dict[str, Tensor]:
     checkpoint, _ = newest_good(run)
     if checkpoint is None:
         raise ConfigError(f"{run} contains no weights: it has neither a model nor a checkpoint")
-    with whole_folder(checkpoint, inside=run) as files:
-        return read_tensors(files["model.safetensors"], checkpoint / "model.safetensors")
+    return read_model(checkpoint)
 
 
 def _preprocessor(values: dict[str, Any]) -> Preprocessor:

@@ -106,7 +106,11 @@ def _misfits(check: FolderCheck, own_name: str) -> Iterator[str]:
     yield from _other_settings(
         _get(values, "config.yaml", "model"), values.get("model/config.json")
     )
-    shapes = {name: _shapes(held) for name, held in tensors.items() if name.endswith(TENSORS)}
+    shapes = {
+        name: _shapes(held) | _divided(values.get(f"{name.removesuffix(TENSORS)}state.json"))
+        for name, held in tensors.items()
+        if name.rpartition("/")[2] == TENSORS
+    }
     for name, held in shapes.items():
         if held != shapes.get(f"model/{TENSORS}", held):
             yield f"{name} and model/{TENSORS} contain tensors of different names or shapes"
@@ -155,6 +159,17 @@ def _other_settings(recipe: Any, saved: Any) -> Iterator[str]:
 
 def _shapes(tensors: tuple[StoredTensor, ...]) -> dict[str, tuple[int, ...]]:
     return {tensor.name: tensor.shape for tensor in tensors}
+
+
+def _divided(state: Any) -> dict[str, tuple[int, ...]]:
+    """The weights of a checkpoint of which each rank wrote some rows, by its state.json."""
+    pairs = _get(state, "model", "$pairs")
+    found: dict[str, tuple[int, ...]] = {}
+    for pair in pairs if isinstance(pairs, list) else ():
+        match pair:
+            case [str(name), {"shape": list(shape)}]:
+                found[name] = tuple(shape)
+    return found
 
 
 def _step_of(name: str) -> int | None:

@@ -16,17 +16,23 @@ import torch
 from torch import Tensor
 
 from netwright.train.callback import Callback, Part
+from netwright.train.engines.engine import Engine
 from netwright.train.state import TrainState
 
 
 @torch.no_grad()
-def clip_by_norm(grads: Sequence[Tensor], limit: float) -> None:
+def clip_by_norm(grads: Sequence[Tensor], limit: float, engine: Engine | None = None) -> None:
     """Make all gradients together no longer than the limit, in place; nothing waits for the device.
 
     torch's `clip_grad_norm_` divides by the norm + 1e-6, which shortens gradients within the limit.
+
+    Args:
+        grads: of this rank.
+        limit: of their length.
+        engine: knows how long they are where other ranks hold other parts of them.
     """
     grads = list(grads)
-    norm = torch.nn.utils.get_total_norm(grads, foreach=True)
+    norm = (engine or Engine()).norm(grads)
     torch._foreach_mul_(grads, (limit / norm).clamp(max=1.0))
 
 
@@ -57,6 +63,6 @@ class ClipGradients(Callback):
         """Cut them."""
         grads = state.whole_gradients()
         if self.norm is not None:
-            clip_by_norm(grads, self.norm)
+            clip_by_norm(grads, self.norm, state.engine)
         if self.value is not None:
             clip_by_value(grads, self.value)

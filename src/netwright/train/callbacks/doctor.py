@@ -103,7 +103,8 @@ class Doctor(Callback):
         with self.budget.spending("layers"):
             if self.norms is None:
                 with autocast(self.precision, state.device):
-                    self.norms = LayerNorms(state.model, _inputs_at_hand(state))
+                    inputs = _inputs_at_hand(state)
+                    self.norms = LayerNorms(state.model, inputs, state.engine)
             if not len(self.seen):
                 self.seen = LayerHistory(tuple(self.norms.layers))
             self.norms.take_gradients()
@@ -121,7 +122,8 @@ class Doctor(Callback):
         """What the units do on the batch at hand, after the step."""
         inputs, batch = _inputs_at_hand(state), state.batch
         an_update = self.budget.busy / max(1, state.step - self.begun_at)
-        if inputs is None or batch is None or not self.budget.grants("units", guess=an_update):
+        is_granted = state.ranks.decide(self.budget.grants("units", guess=an_update))
+        if inputs is None or batch is None or not is_granted:
             return None
         inputs = take_rows(inputs, slice(state.task.rows_at_once(batch)))
         with self.budget.spending("units"), autocast(self.precision, state.device):
@@ -132,7 +134,8 @@ class Doctor(Callback):
         if not _may_be_watched(state):
             return False
         if self.decided[0] != state.step:
-            self.decided = (state.step, self.budget.grants("layers", sure=A_CURVE))
+            is_granted = state.ranks.decide(self.budget.grants("layers", sure=A_CURVE))
+            self.decided = (state.step, is_granted)
         return self.decided[1]
 
     def _read(self) -> None:
@@ -172,7 +175,8 @@ class Doctor(Callback):
             self.norms.gradients = []
 
     def _tell_origin_of_nan(self, state: TrainState) -> None:
-        numbers = (state.loss, *state.whole_gradients(), *state.learned_weights())
+        weights = state.engine.own(state.learned_weights())
+        numbers = (state.loss, *state.whole_gradients(), *weights)
         if not self.is_on or all(bool(part.isfinite().all()) for part in numbers):
             return
         batch = state.batch

@@ -17,7 +17,7 @@ from netwright.train.state import TrainState
 
 
 class GradientNoise(Callback):
-    """Adds normal noise to the gradients of an update, the same on every rank.
+    """Adds normal noise to the gradients of an update, the same on every rank that holds them.
 
     Args:
         deviation: sigma.
@@ -31,5 +31,6 @@ class GradientNoise(Callback):
     def on_before_update(self, state: TrainState) -> None:
         """Add the noise of this update."""
         grads = state.whole_gradients()
-        random = stream_on(state.device, self.seed, "gradient-noise", state.step)
+        place = (state.step, *state.engine.streams)
+        random = stream_on(state.device, self.seed, "gradient-noise", *place)
         torch._foreach_add_(grads, noise_like(grads, random), alpha=self.deviation)

@@ -61,6 +61,7 @@ class KeepPath(Callback):
         count = sum(weight.numel() for weight in self.moved.values())
         fitting = MOST_BYTES // max(count * torch.float32.itemsize, 1)
         is_kept = count > 0 and fitting >= FEWEST and state.ranks.is_first
+        is_kept = is_kept and not state.engine.shards  # no rank holds all of a snapshot
         self.room = min(self.most, fitting) if is_kept else 0
         if state.samples == 0 or not self.room:
             self._forget()

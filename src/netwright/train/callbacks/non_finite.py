@@ -82,7 +82,7 @@ class GuardNonFinite(Callback):
     def on_before_update(self, state: TrainState) -> None:
         """Refuse to step on what is not finite."""
         if self.check is not None:
-            self.check.look(state.loss, self._grads())
+            self.check.look(state.loss, self._grads(state))
             self._begin_moments(state)
             return
         here = (state.epoch, state.position)
@@ -184,8 +184,8 @@ class GuardNonFinite(Callback):
             state.confirm()  # where it is a bad one, this is the end of it
             self.begun |= now
 
-    def _grads(self) -> list[Tensor]:
-        return [weight.grad for weight in self.learned if weight.grad is not None]
+    def _grads(self, state: TrainState) -> list[Tensor]:
+        return state.engine.own(w.grad for w in self.learned if w.grad is not None)
 
     def _go_back(self, state: TrainState) -> None:
         if self.snapshot is None:
@@ -221,7 +221,7 @@ class GuardNonFinite(Callback):
     def _is_finite(self, state: TrainState) -> bool:
         if state.scaler is not None:  # it looks at the gradients itself, and skips the step
             return math.isfinite(state.loss.item())
-        grads = self._grads()
+        grads = self._grads(state)
         if _is_finite(state.loss, grads):
             return True
         # Finite numbers may have an infinite sum: look closer before anything is refused.

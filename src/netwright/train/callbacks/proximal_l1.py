@@ -34,7 +34,7 @@ class ProximalL1(Callback):
         """Find the weights that learn now, by group of the optimizer, which has its own rate."""
         chosen = {id(weight) for weight in penalized(state.model, self.penalize)}
         self.groups = [
-            [weight for weight in group["params"] if id(weight) in chosen]
+            state.engine.own(weight for weight in group["params"] if id(weight) in chosen)
             for group in state.optimizer.param_groups
         ]
 

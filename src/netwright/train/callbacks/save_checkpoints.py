@@ -126,7 +126,7 @@ class SaveCheckpoints(Callback):
         """Whether saving again keeps its share of the time small; the first rank's clock counts."""
         passed = time.monotonic() - self.saved_when
         due = passed >= max(least, self.cost / MOST_OF_TIME)
-        return state.ranks.any(due and state.ranks.is_first)
+        return state.ranks.decide(due)
 
 
 def _size(state: TrainState) -> int:

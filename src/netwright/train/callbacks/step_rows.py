@@ -220,8 +220,8 @@ def gradient_norm(state: TrainState) -> Tensor | None:
     if not grads:
         return None
     lengths = [length.float() for length in torch._foreach_norm(grads)]
-    norm: Tensor = torch.linalg.vector_norm(torch.stack(lengths))
-    return norm
+    norm: Tensor = torch.linalg.vector_norm(torch.stack(lengths), keepdim=True)  # (1,)
+    return state.engine.whole_norms(norm)[0]
 
 
 def round_down(count: float) -> int:

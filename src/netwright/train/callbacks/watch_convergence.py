@@ -33,7 +33,7 @@ class WatchConvergence(Callback):
 
     def on_fit_end(self, state: TrainState) -> None:
         """Look at the last weights, before the best ones are put back."""
-        if not state.stop_reason:
+        if not state.stop_reason and not state.engine.shards:  # its gradient is all ranks'
             self.left = self._look(state)
 
     def _look(self, state: TrainState) -> float:

@@ -19,10 +19,11 @@ from netwright.train.state import TrainState
 
 
 class WeightNoise(Callback):
-    """Disturbs the learned weights for one batch's forward and backward pass, alike on every rank.
+    """Disturbs the learned weights for one batch's forward and backward pass.
 
-    Then the very weights of before are put back, not the noise subtracted: nothing is rounded. That
-    happens before the update, after a batch without one, and when an error ends the batch.
+    Ranks that hold the same weights draw the same noise. Then the very weights of before are put
+    back, not the noise subtracted: nothing is rounded. That happens before the update, after a
+    batch without one, and when an error ends the batch.
 
     Args:
         deviation: sigma.
@@ -37,7 +38,8 @@ class WeightNoise(Callback):
 
     def on_epoch_start(self, state: TrainState) -> None:
         """Collect the weights that learn now, and room for their copy."""
-        self.learned = [weight for weight in state.learned_weights() if weight.requires_grad]
+        learned = (weight for weight in state.learned_weights() if weight.requires_grad)
+        self.learned = state.engine.own(learned)
         self.before = [torch.empty_like(weight) for weight in self.learned]
         self.is_noisy = False
 
@@ -46,7 +48,7 @@ class WeightNoise(Callback):
         """Add the noise of this batch."""
         torch._foreach_copy_(self.before, self.learned)
         self.is_noisy = True
-        place = (state.epoch, state.position)
+        place = (state.epoch, state.position, *state.engine.streams)
         random = stream_on(state.device, self.seed, "weight-noise", *place)
         noise = noise_like(self.learned, random)
         torch._foreach_add_(self.learned, noise, alpha=self.deviation)

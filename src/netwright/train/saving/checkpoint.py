@@ -3,11 +3,14 @@
 step-000100/model.safetensors   the weights
 step-000100/state.safetensors   optimizer, scaler, average, generators, best weights: their tensors
 step-000100/state.json          the same trees, each tensor a reference; counters, history
-step-000100/manifest.json       the sha256 of the three
+step-000100/manifest.json       the sha256 of the others
+
+Of a sharded run each rank writes its rows of weights, moments and averages beside them, see
+`part_files.py`.
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +21,11 @@ from netwright.core.checks import nearest
 from netwright.core.errors import ConfigError, DataError, RunError
 from netwright.core.files.json_text import parse_json
 from netwright.core.files.manifest import read_folder
-from netwright.core.files.storage import Content, new_folder
+from netwright.core.files.storage import Content
 from netwright.core.files.tensor_content import TensorContent
 from netwright.train.callback import Callback
+from netwright.train.engines.engine import Engine
+from netwright.train.engines.part import Part
 from netwright.train.optimizer_state import (
     advance_schedule,
     find_missing_memory,
@@ -38,6 +43,8 @@ from netwright.train.saving.conditions import (
     find_changes,
 )
 from netwright.train.saving.packing import from_bytes, pack, to_bytes, unpack
+from netwright.train.saving.part_files import is_common, open_parts, write_folder, write_together
+from netwright.train.saving.pieces import check_whole, lacks, pieces_of
 from netwright.train.saving.state_kinds import (
     check_counts,
     check_like,
@@ -53,6 +60,7 @@ FORMAT = 1
 APART = ("optimizer", "schedule")  # changed settings have a part in how these are restored
 CHECKPOINTS = "checkpoints"  # the folder of a run that holds them
 FILES = ("model.safetensors", "state.safetensors", "state.json")
+NOTHING: dict[str, Any] = {"$pairs": []}  # an empty tree
 PLAIN = (*COUNTERS, "elapsed", "history")  # they stand in state.json as they are
 
 
@@ -67,33 +75,49 @@ def save_checkpoint(folder: Path, state: TrainState, callbacks: Sequence[Callbac
             "a checkpoint cannot be saved between backward and update: gradients are pending"
         )
     moment = state.state_dict()
-    weights = moment["model"]
-    for name, _ in state.model.named_parameters():
-        if not bool(weights[name].isfinite().all()):
-            raise RunError(f"a checkpoint must have finite weights: {name!r} is not finite")
+    _check_finite(state, moment["model"])
     parts = _parts(state, moment, callbacks)
     own = to_bytes({name: moment[name] for name in OF_EACH_RANK})
     parts["ranks"] = [from_bytes(part) for part in state.ranks.gather(own)]
-    if not state.ranks.is_first:
-        return
+    pieces = list(pieces_of(parts))
+    weights, parts = state.engine.taken_apart((moment["model"], parts))
     tensors: dict[str, Tensor] = {}
+    divided: dict[str, Tensor] = {}  # this rank's rows of what ranks divide
+    model = {name: part for name, part in weights.items() if isinstance(part, Part)}
     whole = len(state.history) - state.unfinished_rows
     values = {
         "format": FORMAT,
         **{name: moment[name] for name in PLAIN},
         "history": [vars(row) for row in moment["history"][:whole]],
-        "pieces": list(_pieces(parts)),
-        **{name: pack(part, name, tensors) for name, part in parts.items()},
+        "pieces": pieces,
+        **({"parts": state.ranks.world} if model else {}),
+        **({"model": pack(model, "model", {}, divided)} if model else {}),
+        **{name: pack(part, name, tensors, divided) for name, part in parts.items()},
     }
+    if not (model or state.ranks.is_first):
+        return
+    common = {name: part for name, part in weights.items() if name not in model}
     files: dict[str, Content] = {
-        "model.safetensors": TensorContent(weights),
+        "model.safetensors": TensorContent(common),
         "state.safetensors": TensorContent(tensors),
         "state.json": json.dumps(values, allow_nan=False).encode(),
     }
-    needs = sum(map(len, files.values()))
-    with new_folder(folder, needs=needs, inside=run_around(folder)) as staging:
-        for name, content in files.items():
-            staging.write(name, content)
+    if model:
+        own_file = TensorContent(divided)
+        write_together(folder, files, own_file, state.ranks, inside=run_around(folder))
+    else:
+        write_folder(folder, files, inside=run_around(folder))
+
+
+def _check_finite(state: TrainState, weights: Mapping[str, Tensor]) -> None:
+    """Refuse, on all ranks, weights of which one holds a number that is not finite."""
+    names = [name for name, _ in state.model.named_parameters()]
+    own = zip(names, state.engine.own(weights[name] for name in names), strict=True)
+    bad = next((name for name, part in own if not bool(part.isfinite().all())), "")
+    # Replicas have the same weights: each of them knows.
+    if state.ranks.any(bool(bad)) if state.engine.shards else bad:
+        which = repr(bad) if bad else "one of another process"
+        raise RunError(f"a checkpoint must have finite weights: {which} is not finite")
 
 
 @telling_forgeries
@@ -119,14 +143,14 @@ def load_checkpoint(
     """
     moment = state.state_dict()
     fresh = _parts(state, moment, callbacks)
-    values, saved, weights = _read(folder, fresh)
+    values, saved, weights = _read(folder, fresh, state)
     changes = _find_changes(folder, saved["conditions"], fresh["conditions"], allow)
     own = {name: moment[name] for name in OF_EACH_RANK if name != "recent"}
     fresh["ranks"] = [own] * len(saved["ranks"])  # older checkpoints have no rows by step
     anew = _begun_anew(changes, averaging=fresh["conditions"]["average"])
     for name in anew:
         saved[name] = fresh[name]
-    _check_whole(folder, {**saved, "conditions": {}}, {**fresh, "conditions": {}})
+    check_whole(folder, {**saved, "conditions": {}}, {**fresh, "conditions": {}})
     named = _by_name(callbacks)
     for name in saved["callbacks"]:
         if name not in named:
@@ -134,7 +158,7 @@ def load_checkpoint(
     check_counts(values, COUNTERS)
     check_like({**saved, "conditions": {}}, fresh)
     if values["accumulated"] and not saved["ranks"][0]["gradients"]:
-        raise _lacks(folder, "ranks/0/gradients")
+        raise lacks(folder, "ranks/0/gradients")
     state.load_state_dict(
         {
             **{name: values[name] for name in PLAIN},
@@ -152,24 +176,49 @@ def load_checkpoint(
 
 
 def _read(
-    folder: Path, fresh: dict[str, Any]
+    folder: Path, fresh: dict[str, Any], state: TrainState
 ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Tensor]]:
     """The plain values, the trees and the weights of a checkpoint that has all of its pieces."""
-    files = read_folder(folder, inside=run_around(folder))
+    files = read_folder(folder, inside=run_around(folder), wanted=is_common)
     values = parse_json(files.get("state.json", b"{}"), folder / "state.json")
     wanted = ("format", *PLAIN, "pieces", *fresh, "ranks")
     lacking = [*(f for f in FILES if f not in files), *(n for n in wanted if n not in values)]
     if lacking:
-        raise _lacks(folder, lacking[0])
+        raise lacks(folder, lacking[0])
     if values["format"] != FORMAT:
         raise DataError(f"{folder} has format {values['format']!r}, this version reads {FORMAT}")
-    tensors = load(files["state.safetensors"])
-    saved = {name: unpack(values[name], tensors) for name in (*fresh, "ranks")}
-    there = set(_pieces(saved))
+    tensors, weights = load(files["state.safetensors"]), load(files["model.safetensors"])
+    _check_engine(folder, values, state)
+    with open_parts(folder, values, state.engine, inside=run_around(folder)) as part:
+        saved = {name: unpack(values[name], tensors, part) for name in (*fresh, "ranks")}
+        weights |= unpack(values.get("model", NOTHING), {}, part)
+    there = set(pieces_of(saved))
     lacking = [piece for piece in values["pieces"] if piece not in there]
     if lacking:
-        raise _lacks(folder, lacking[0])
-    return values, saved, load(files["model.safetensors"])
+        raise lacks(folder, lacking[0])
+    return values, saved, weights
+
+
+def _check_engine(folder: Path, values: Mapping[str, Any], state: TrainState) -> None:
+    """Refuse to shard what was saved as a whole: its moments do not say which rows they are of."""
+    if state.engine.shards and not values.get("parts"):
+        raise ConfigError(
+            f"{folder} cannot be resumed with parallel=shard: it was saved by replicas; resume "
+            "with parallel=replicate, or start a new run with --from"
+        )
+
+
+def read_model(folder: Path) -> dict[str, Tensor]:
+    """The weights and buffers of a checkpoint, whole, also where ranks divided them."""
+    inside = run_around(folder)
+    files = read_folder(folder, inside=inside, wanted=is_common)
+    for name in ("model.safetensors", "state.json"):
+        if name not in files:
+            raise lacks(folder, name)
+    values = parse_json(files["state.json"], folder / "state.json")
+    with open_parts(folder, values, Engine(), inside=inside) as part:
+        divided = unpack(values.get("model", NOTHING), {}, part)
+    return {**load(files["model.safetensors"]), **divided}
 
 
 def run_around(folder: Path) -> Path | None:
@@ -202,7 +251,7 @@ def _find_changes(
             raise ConfigError(f"unknown condition {name!r} is allowed to change{hint}")
     for name in now:
         if name not in before and name not in SOMETIMES:
-            raise _lacks(folder, f"conditions/{name}")
+            raise lacks(folder, f"conditions/{name}")
     changes = find_changes(before, now)
     if "model" in changes:
         raise ConfigError(f"{folder} cannot be resumed: {changes['model']}")
@@ -250,7 +299,7 @@ def _restore_optimizer(
             state.model, state.optimizer, saved["optimizer"], unmoved=saved["unmoved"]
         )
         if missing:
-            raise _lacks(folder, missing)
+            raise lacks(folder, missing)
         try:
             with_settings = "schedule" not in anew
             restore_optimizer(state.optimizer, saved["optimizer"], with_settings=with_settings)
@@ -298,29 +347,3 @@ def _by_name(callbacks: Sequence[Callback]) -> dict[str, Callback]:
         before = sum(type(other).__name__ == kind for other in named.values())
         named[f"{kind} {before + 1}" if before else kind] = call
     return named
-
-
-def _check_whole(folder: Path, saved: Any, fresh: Any, path: str = "") -> None:
-    """Refuse saved trees that lack a key which the freshly started state has."""
-    if isinstance(fresh, dict):
-        for key, value in fresh.items():
-            here = f"{path}/{key}" if path else str(key)
-            if not isinstance(saved, dict) or key not in saved:
-                raise _lacks(folder, here)
-            _check_whole(folder, saved[key], value, here)
-    elif isinstance(fresh, list):
-        for index, (old, new) in enumerate(zip(saved, fresh, strict=False)):
-            _check_whole(folder, old, new, f"{path}/{index}")
-
-
-def _pieces(tree: Any, path: str = "") -> Iterator[str]:
-    """The path of every key in a tree."""
-    if isinstance(tree, dict | list | tuple):
-        for key, value in tree.items() if isinstance(tree, dict) else enumerate(tree):
-            here = f"{path}/{key}" if path else str(key)
-            yield here
-            yield from _pieces(value, here)
-
-
-def _lacks(folder: Path, name: str) -> DataError:
-    return DataError(f"{folder} lacks {name!r}: it cannot be resumed exactly")

@@ -18,6 +18,7 @@ from netwright.core.files.json_text import parse_json
 from netwright.core.files.manifest import whole_folder
 from netwright.core.files.storage import MANIFEST, make_folder, read_json, read_record, write_json
 from netwright.train.saving.checkpoint import CHECKPOINTS, FILES, run_around
+from netwright.train.saving.part_files import PART, check_parts, part_names
 
 NAME = re.compile(r"step-(\d{6,})(?:-(\d+))?")
 
@@ -155,6 +156,8 @@ def check_checkpoint(place: Path) -> None:
         if "state.json" not in files:
             raise DataError(f"{place} lacks 'state.json': the checkpoint is incomplete")
         values = parse_json(read_record(files["state.json"], place), place / "state.json")
+        if isinstance(values, dict):
+            check_parts(place, part_names(values), files)
     step = values.get("step") if isinstance(values, dict) else None
     if step != _age(place)[0]:
         raise DataError(f"{place} holds the state of step {step}, which does not match its name")
@@ -165,7 +168,8 @@ def _remove(place: Path) -> bool:
     with suppress(OSError), parent_of(place, run_around(place)) as parent:
         with suppress(OSError):
             with parent.folder(place.name) as folder:
-                for name in (MANIFEST, *FILES):
+                parts = [name for name in folder.names() if PART.fullmatch(name)]
+                for name in (MANIFEST, *FILES, *parts):
                     with suppress(FileNotFoundError):
                         folder.unlink(name)
             parent.remove_empty(place.name)

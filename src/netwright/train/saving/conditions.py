@@ -22,7 +22,7 @@ FREE = settings_marked(Resume.FREE)
 LENGTHS = settings_marked(Resume.LENGTH)
 OWN = tuple(f"own_{part}" for part in PARTS)
 # There where they decide something.
-SOMETIMES = (*LENGTHS, *settings_marked(Resume.IF_GIVEN), *OWN)
+SOMETIMES = (*LENGTHS, *settings_marked(Resume.IF_GIVEN), *OWN, "parallel")
 STEERING = (*LENGTHS, *settings_marked(Resume.STEERS), "own_schedule")
 REGROUPING = (*settings_marked(Resume.REGROUPS), "own_optimizer", "own_parameter_groups")
 READING = (*settings_marked(Resume.READS), "by_length", "classes", "data", "seed")
@@ -36,6 +36,8 @@ def describe_conditions(
     model: nn.Module,
     data: Data,
     processes: int,
+    device: torch.device | None = None,
+    shards: bool = False,
     own: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """The conditions of a run, plain values by name; hashing the data takes a moment."""
@@ -69,9 +71,10 @@ def describe_conditions(
         "classes": list(data.spec.class_names),
         "data": {name: fingerprint(split) for name, split in splits.items()},
         "processes": processes,
+        **({"parallel": "shard"} if shards else {}),
         "torch": torch.__version__,
         "netwright": version.VERSION,
-        "device": str(next(iter(model.parameters())).device.type),
+        "device": str((device or next(iter(model.parameters())).device).type),
         "machine": platform.machine(),
         "threads": torch.get_num_threads(),
     }

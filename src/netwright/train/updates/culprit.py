@@ -45,9 +45,11 @@ def find_culprit(state: TrainState) -> str:
         if bool(bad.any()):
             return f"the {what} of row {int(batch.rows[bad][0])} are not finite"
     for name, parameter in state.model.named_parameters():
-        if not bool(parameter.isfinite().all()):
+        if not _is_finite(state, parameter):
             return f"the weight {name!r} is not finite"
-    layer = None if state.task.unmeasured else _first_bad_layer(state, batch)
+    # A sharded model runs on all ranks or on none, and the others may have found their cause.
+    is_run = not state.task.unmeasured and not state.engine.shards
+    layer = _first_bad_layer(state, batch) if is_run else None
     if layer is not None:
         return f"the output of layer {layer!r} is not finite"
     return _bad_loss_or_gradient(state)
@@ -57,9 +59,14 @@ def _bad_loss_or_gradient(state: TrainState) -> str:
     if not bool(state.loss.isfinite()):
         return "outputs are finite, the loss is not"
     for name, parameter in state.model.named_parameters():
-        if parameter.grad is not None and not bool(parameter.grad.isfinite().all()):
+        if parameter.grad is not None and not _is_finite(state, parameter.grad):
             return f"the loss is finite, the gradient of {name!r} is not"
     return "it could not be reproduced"
+
+
+def _is_finite(state: TrainState, tensor: Tensor) -> bool:
+    """Whether what this rank holds of a tensor is finite."""
+    return all(bool(part.isfinite().all()) for part in state.engine.own([tensor]))
 
 
 def _first_bad_layer(state: TrainState, batch: Batch) -> str | None:

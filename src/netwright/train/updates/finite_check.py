@@ -126,6 +126,7 @@ def reason_for_host(state: TrainState, policy: Policy = "stop") -> str:
         f"{state.device} is not the current device": has_index
         and index != torch.cuda.current_device(),
         "several processes train together": not state.ranks.is_alone,
+        "the weights are sharded": state.engine.shards,
         "the scaler of fp16-mixed decides on the host": state.scaler is not None,
         "an update has several batches (accumulate), or is one of training_step": state.redo
         is None,

@@ -24,6 +24,7 @@ from torch import Tensor, nn
 
 from netwright.core.evaluation import evaluating
 from netwright.core.trees import Tree, cuda_devices, take_rows
+from netwright.train.engines.engine import Engine
 from netwright.train.watching.layer_history import Numbers
 
 MOST_COPIED = 2**24  # numbers that are kept aside for one step
@@ -37,9 +38,13 @@ class LayerNorms:
         model: whose updates are measured.
         inputs: a batch (B, ...), by which the layers are put in the order in which they first run;
             None: as they are declared.
+        engine: adds up what ranks measure that hold parts of the weights.
     """
 
-    def __init__(self, model: nn.Module, inputs: Tree | None = None) -> None:
+    def __init__(
+        self, model: nn.Module, inputs: Tree | None = None, engine: Engine | None = None
+    ) -> None:
+        self.engine = engine or Engine()
         self.layers: dict[str, nn.Module] = {}
         self.weights: list[nn.Parameter] = []
         self.owners: list[int] = []  # of each weight, the place of its layer
@@ -71,8 +76,8 @@ class LayerNorms:
             now = self._followed()
             self.before = [torch.empty_like(part) for part in now]
             torch._foreach_copy_(self.before, now)  # one kernel for many small weights
-        found = iter(_norms([w.grad for w in self.weights if w.grad is not None]))
-        nothing = self.weights[0].new_zeros((), dtype=torch.float32)
+        found = iter(_norms(self.engine.own(w.grad for w in self.weights if w.grad is not None)))
+        nothing = torch.zeros((), device=self.weights[0].device)
         # Of several optimizers each has its turn: those before keep what was seen of them.
         before = self.gradients or [nothing] * len(self.weights)
         self.gradients = [
@@ -84,9 +89,9 @@ class LayerNorms:
     def take_step(self, loss: Tensor) -> Tensor:
         """The weights have moved: what `read` makes sense of, on the device, not waited for."""
         moved = torch._foreach_sub(self._followed(), self.before)
-        norms = [*self.gradients, *_norms([*self.weights, *moved])]
+        norms = torch.stack([*self.gradients, *_norms([*self.engine.own(self.weights), *moved])])
         self.before, self.gradients = [], []
-        return torch.stack([loss.float(), *norms])
+        return torch.cat([loss.float().reshape(1), self.engine.whole_norms(norms)])
 
     def read(self, taken: Tensor) -> tuple[float, dict[str, Numbers]] | None:
         """The loss of a step that was taken, and gradient, weight and update of each layer.
@@ -109,7 +114,7 @@ class LayerNorms:
         """The numbers of each weight that are kept aside, as they are now."""
         return [
             weight.detach().flatten()[::spacing] if spacing > 1 else weight.detach()
-            for weight, spacing in zip(self.weights, self.spacings, strict=True)
+            for weight, spacing in zip(self.engine.own(self.weights), self.spacings, strict=True)
         ]
 
     def _by_layer(self, norms: Sequence[float], counts: Sequence[bool]) -> Numbers:

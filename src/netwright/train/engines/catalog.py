@@ -1,0 +1,45 @@
+"""The engines that can be named, and which one a run is trained by."""
+
+from typing import Literal
+
+import torch
+from torch import nn
+
+from netwright.core.catalog import Catalog
+from netwright.train.engines.engine import Engine
+from netwright.train.ranks import Ranks
+
+Parallel = Literal["auto", "replicate", "shard"]
+# Loaded when it is asked for: torch's FSDP takes longer to import than a small network to train.
+ENGINES: Catalog[type[Engine]] = Catalog(
+    "engine",
+    {
+        "replicate": "netwright.train.engines.engine:Engine",
+        "shard": "netwright.train.engines.sharded:ShardedEngine",
+    },
+)
+STATE_BYTES = 16  # of a weight in float32 with its gradient and Adam's two moments
+MOST_OF_MEMORY = 0.5  # the rest of a device is for activations
+
+
+def build_engine(
+    parallel: Parallel, ranks: Ranks, model: nn.Module, device: torch.device
+) -> Engine:
+    """The engine that is named; auto: sharded where a GPU has too little memory for a replica."""
+    if parallel == "auto":
+        weights = sum(weight.numel() for weight in model.parameters())
+        parallel = choose_engine(weights, ranks, _memory(device))
+    return ENGINES.load(parallel)(ranks)
+
+
+def choose_engine(weights: int, ranks: Ranks, memory: int | None) -> Parallel:
+    """How so many weights are held by ranks with so many bytes of memory each; None: of a host."""
+    if ranks.is_alone or memory is None or weights * STATE_BYTES <= MOST_OF_MEMORY * memory:
+        return "replicate"
+    return "shard"
+
+
+def _memory(device: torch.device) -> int | None:
+    if device.type != "cuda":
+        return None
+    return torch.cuda.get_device_properties(device).total_memory

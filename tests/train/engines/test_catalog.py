@@ -1,0 +1,34 @@
+"""Which engine a run is trained by."""
+
+import torch
+
+from netwright.train.engines.catalog import ENGINES, build_engine, choose_engine
+from netwright.train.engines.engine import Engine
+from netwright.train.ranks import ALONE, Ranks
+from tests.repetition import for_each
+from tests.train.toy_runs import toy_net
+
+GB = 2**30
+
+
+@for_each(
+    "weights, ranks, memory, wanted",
+    [
+        (124_000_000, Ranks(0, 4), 80 * GB, "replicate"),
+        (7_000_000_000, Ranks(0, 4), 80 * GB, "shard"),
+        (7_000_000_000, ALONE, 80 * GB, "replicate"),  # nobody to share it with
+        (7_000_000_000, Ranks(0, 4), None, "replicate"),  # on the host
+    ],
+)
+def test_what_would_take_most_of_a_gpu_is_sharded(
+    weights: int, ranks: Ranks, memory: int | None, wanted: str
+) -> None:
+    assert choose_engine(weights, ranks, memory) == wanted
+
+
+def test_an_engine_is_built_by_its_name() -> None:
+    cpu = torch.device("cpu")
+    for name, kind in (("auto", Engine), *((name, ENGINES.load(name)) for name in ENGINES)):
+        engine = build_engine(name, Ranks(1, 2), toy_net(), cpu)  # type: ignore[arg-type]
+        assert type(engine) is kind
+        assert engine.ranks.rank == 1

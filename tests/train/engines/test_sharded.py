@@ -1,0 +1,193 @@
+"""Sharded weights learn what replicated ones and one process learn."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from netwright.core.errors import ConfigError, RunError
+from netwright.train.building import check_sharding
+from netwright.train.callback import Callback
+from netwright.train.callbacks.non_finite import GuardNonFinite
+from netwright.train.engines.sharded import ShardedEngine, blocks_of
+from netwright.train.own.parts import NO_PARTS
+from netwright.train.ranks import ALONE, joined
+from netwright.train.settings import TrainConfig
+from netwright.train.state import TrainState
+from netwright.train.tasks.catalog import task_for
+from netwright.train.trainer import Trainer
+from tests.repetition import for_each, slow_but
+from tests.train.engines.sharded_runs import (
+    MODEL_SETTINGS,
+    Life,
+    assert_equal,
+    assert_near,
+    build,
+    data_for,
+    live_alone,
+    live_together,
+    run_ranks,
+)
+from tests.train.toy_runs import SHORT, toy_data, toy_net
+
+CASES = [(model, world) for model in MODEL_SETTINGS for world in (2, 4)]
+SETTINGS: dict[str, dict[str, Any]] = {
+    "accumulated": {"accumulate": 3, "clip_norm": 0.05, "average": "exponential"},
+    "regularized": {"l1": 0.01, "l2": 0.01, "clip_value": 0.01, "optimizer": "momentum"},
+    "fewer rows than ranks": {"batch_size": 11},  # 45 rows: the last batch has one
+}
+
+
+@pytest.mark.parametrize("case", slow_but([("gpt", 2)], CASES))
+def test_shards_learn_what_replicas_and_one_process_learn(
+    tmp_path: Path, case: tuple[str, int]
+) -> None:
+    model, world = case
+    alone = live_alone(Life(model=model))
+    sharded = live_together(Life(model=model), tmp_path, world)
+    assert_near(sharded[0], alone)
+    for other in sharded[1:]:
+        assert_equal(other, sharded[0])
+    assert_near(live_together(Life(model=model, parallel="replicate"), tmp_path, world)[0], alone)
+
+
+@pytest.mark.parametrize("name", slow_but(["accumulated"], SETTINGS))
+def test_settings_mean_the_same_of_shards(tmp_path: Path, name: str) -> None:
+    life = Life(model="mlp", settings=SETTINGS[name])
+    assert_near(live_together(life, tmp_path, 3)[0], live_alone(life))
+
+
+OPTIMIZERS = ("sgd", "nesterov", "heavy-ball", "adagrad", "adadelta", "rmsprop", "nadam", "lion")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_every_optimizer_of_single_numbers_takes_shards(tmp_path: Path, optimizer: str) -> None:
+    life = Life(model="mlp", settings={"optimizer": optimizer, "lr": 1e-3})
+    assert_near(live_together(life, tmp_path, 2)[0], live_alone(life))
+
+
+class Sums(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Counts the sums of gradients over the ranks."""
+
+    count = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.count += "reduce_scatter" in str(func)
+        return func(*args, **(kwargs or {}))
+
+
+def count_sums(out: Path) -> None:
+    """The work of one rank: how often gradients travel in updates of two batches each."""
+    with joined(60.0, shards=True) as ranks:
+        life = Life(model="mlp", settings={"accumulate": 2, "max_steps": 6, "eval_every": None})
+        with Sums() as seen:  # type: ignore[no-untyped-call]
+            life.run(ranks)
+        (out / f"count-{ranks.rank}").write_text(str(seen.count))
+
+
+def test_gradients_travel_once_an_update(tmp_path: Path) -> None:
+    run_ranks(tmp_path, 2, count_sums, tmp_path)
+    groups = 1 + len(blocks_of(build("mlp")))
+    for rank in range(2):
+        assert int((tmp_path / f"count-{rank}").read_text()) == 6 * groups
+
+
+@pytest.fixture
+def group() -> Iterator[None]:
+    """A process group of this process alone."""
+    with joined(60.0, shards=True) as ranks:
+        assert ranks is ALONE
+        assert dist.get_world_size() == 1
+        yield
+    assert not dist.is_initialized()
+
+
+class Poison(Callback):
+    """Makes one gradient of the second batch infinite."""
+
+    def on_before_update(self, state: TrainState) -> None:
+        if (state.epoch, state.position) == (0, 2):
+            state.whole_gradients()[0].fill_(torch.inf)
+
+
+def fit_shards(policy: Any = "stop", *calls: Callback) -> tuple[nn.Module, TrainState]:
+    data, model = toy_data(), toy_net()
+    config = TrainConfig(**SHORT, parallel="shard", on_non_finite=policy)
+    guard = GuardNonFinite(policy)
+    trainer = Trainer(config, task_for(data), callbacks=[*calls, guard])
+    state = trainer.start(model, data)
+    trainer.fit(state, data)
+    return model, state
+
+
+@pytest.mark.usefixtures("group")
+def test_numbers_that_are_not_finite_do_not_reach_shards() -> None:
+    with pytest.raises(RunError, match=r"the loss is finite, the gradient of '.*' is not"):
+        fit_shards("stop", Poison())
+    model, state = fit_shards("skip", Poison())
+    assert len(state.passed_over) == 1
+    assert all(bool(weight.isfinite().all()) for weight in model.parameters())
+
+
+@pytest.mark.usefixtures("group")
+def test_the_model_that_was_built_holds_what_was_learned() -> None:
+    first = {name: part.clone() for name, part in toy_net().state_dict().items()}
+    model, state = fit_shards()
+    trained = state.model.state_dict()
+    assert type(model) is type(toy_net())  # an ordinary module again, or still
+    for name, part in model.state_dict().items():
+        assert type(part) is torch.Tensor
+        assert torch.equal(part, trained[name].full_tensor())
+        assert not torch.equal(part, first[name])
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("group")
+@pytest.mark.parametrize("name", MODEL_SETTINGS)
+def test_half_precision_is_that_of_replicas(name: str) -> None:
+    found = []
+    for parallel in ("replicate", "shard"):
+        data, model = data_for(name), build(name)
+        config = TrainConfig(max_steps=8, precision="bf16-mixed", parallel=parallel, device="cpu")
+        trainer = Trainer(config, task_for(data))
+        trainer.fit(trainer.start(model, data), data)
+        found.append(torch.cat([weight.flatten() for weight in model.parameters()]))
+    torch.testing.assert_close(*found, rtol=0, atol=1e-10)
+
+
+def test_without_a_process_group_shards_are_refused() -> None:
+    with pytest.raises(ConfigError, match="needs a process group"):
+        ShardedEngine(ALONE).place(toy_net(), torch.device("cpu"))
+
+
+@for_each(
+    "settings, reason",
+    [
+        ({"precision": "fp16-mixed"}, "precision fp16-mixed"),
+        ({"optimizer": "muon"}, "the optimizer muon"),
+        ({"compile": True}, "compile"),
+        ({"profile": True}, "profile"),
+    ],
+)
+def test_what_does_not_go_with_shards_is_refused(settings: dict[str, Any], reason: str) -> None:
+    with pytest.raises(ConfigError, match=f"parallel=shard is not supported with {reason}"):
+        check_sharding(TrainConfig(**settings), NO_PARTS, toy_net())
+
+
+def test_a_weight_without_rows_is_refused() -> None:
+    model = toy_net()
+    model.register_parameter("gain", nn.Parameter(torch.ones(())))
+    with pytest.raises(ConfigError, match=r"'gain'.*, which is one number or complex"):
+        check_sharding(TrainConfig(), NO_PARTS, model)
+
+
+def test_blocks_are_those_of_rows_the_outermost_ones() -> None:
+    assert len(blocks_of(build("gpt"))) == 3
+    assert len(blocks_of(build("resnet20"))) == 9
+    assert blocks_of(nn.Sequential(nn.Linear(2, 2), nn.ReLU())) == []
