@@ -4,9 +4,10 @@ import pytest
 import torch
 from torch import Tensor
 
+from netwright.core.errors import DataError
 from netwright.core.seeding import seeded
 from netwright.data.spec import DataSpec, TargetKind
-from netwright.models.exchange.bert_weights import from_bert, to_bert
+from netwright.models.exchange.bert_weights import from_bert, in_our_order, to_bert
 from netwright.models.transformers.bert import BERT, BERTConfig
 
 
@@ -71,3 +72,14 @@ def test_a_decoder_that_is_not_the_embedding_and_what_is_unknown_stay() -> None:
     theirs["bert.odd"] = torch.zeros(1)
     found = from_bert(theirs)
     assert {"cls.predictions.decoder.weight", "odd"} <= found.keys()
+
+
+def test_rows_are_put_in_the_order_of_our_tokens_and_the_mask_is_never_said() -> None:
+    rows = torch.arange(5.0)
+    given = {"wte.weight": rows[:, None], "pretraining.bias": rows, "ln_e.bias": rows}
+    found = in_our_order(given, (4, 2, 0, 1, 3))
+    assert found["wte.weight"].flatten().tolist() == [4, 2, 0, 1, 3]
+    assert found["pretraining.bias"].tolist() == [4, 2, 0, 1]
+    assert found["ln_e.bias"] is rows
+    with pytest.raises(DataError, match="5 tokens, the vocabulary beside them has 2"):
+        in_our_order(given, (0, 1))

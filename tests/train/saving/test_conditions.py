@@ -51,7 +51,7 @@ def changes(**others: Any) -> dict[str, str]:
 
 
 def test_every_setting_of_training_is_a_condition_or_free_on_purpose() -> None:
-    given = {"eval_every": 2, "loss_options": {"delta": 2.0}, "by_length": True}
+    given: dict[str, Any] = {"eval_every": 2, "loss_options": {"delta": 2.0}, "by_length": True}
     described = describe(schedule="cosine", **given)
     for field in fields(TrainConfig):
         # "device" is free as a setting: where the model lies counts among the surroundings.
