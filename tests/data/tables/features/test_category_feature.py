@@ -99,3 +99,22 @@ def test_a_category_of_its_own_is_listed(flag: str) -> None:
     values = fitted("b", "a", "b").to_json()
     with pytest.raises(DataError, match=r"'a' has an unlisted category .*"):
         CategoryFeature.from_json({**values, flag: True})
+
+
+def test_a_category_whose_share_has_changed_far_is_said() -> None:
+    feature = fitted(*["red"] * 30 + ["blue"] * 70)
+    assert feature.counts == (70, 30)  # blue, red
+    assert feature.remarks(table(*["red"] * 60 + ["blue"] * 40)) == [
+        "a: 'blue' in 40% of the rows, 70% in training"
+    ]
+    assert feature.remarks(table(*["red"] * 40 + ["blue"] * 60)) == []  # a tenth more
+    assert feature.remarks(table(*["red"] * 20)) == []  # few rows are one thing or another
+    assert feature.remarks(table(*["red"] * 17 + ["blue"] * 14)) == []  # as far, but of few rows
+    unseen = feature.remarks(table(*["green"] * 40))
+    assert unseen[-1] == "a: 'blue' in 0% of the rows, 70% in training"
+    known = feature.to_json()
+    assert CategoryFeature.from_json(known).counts == (70, 30)
+    old = {name: value for name, value in known.items() if name != "counts"}
+    assert CategoryFeature.from_json(old).remarks(table(*["red"] * 90)) == []
+    with pytest.raises(DataError, match=r"must have 2 counts of categories, got 1"):
+        CategoryFeature.from_json({**known, "counts": [1]})

@@ -1,19 +1,30 @@
 """A column of categories: one 0-or-1 column each, the rare ones together."""
 
+import math
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netwright.core.errors import DataError
-from netwright.data.tables.cells import category_key, distinct_categories, in_order, in_quotes
+from netwright.data.tables.cells import (
+    category_key,
+    distinct_categories,
+    in_order,
+    in_quotes,
+    shortened,
+)
+from netwright.data.tables.column_cells import Cells
 from netwright.data.tables.features.feature import MISSING, Feature
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.training_column import TrainingColumn
 
 OTHER = "other"
+# Rows, and differences of shares in themselves and in standard errors, from which a change is said:
+# so many that it matters, and more than chance does in any table.
+FEWEST_ROWS, LARGE_SHARE, CLEAR = 30, 0.2, 4.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +41,7 @@ class CategoryFeature(Feature):
         has_missing: whether "missing" stands for missing cells.
         has_other: whether "other" stands for all categories that are not kept.
         distinct: the number of different categories in the training rows.
+        counts: of each category in the training rows; what older runs learned has none.
     """
 
     kind: ClassVar[str] = "category"
@@ -38,12 +50,16 @@ class CategoryFeature(Feature):
     has_missing: bool
     has_other: bool
     distinct: int
+    counts: tuple[int, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         """Refuse categories of their own that are not among the others."""
         for name, is_there in ((MISSING, self.has_missing), (OTHER, self.has_other)):
             if is_there and name not in self.categories:
                 raise DataError(f"{self.name!r:.60} has an unlisted category {name!r}")
+        if len(self.counts) not in {0, len(self.categories)}:
+            wanted = f"{len(self.categories)} counts of categories"
+            raise DataError(f"{self.name!r:.60} must have {wanted}, got {len(self.counts)}")
 
     @classmethod
     def fit(cls, column: TrainingColumn, max_categories: int) -> "CategoryFeature":
@@ -53,13 +69,14 @@ class CategoryFeature(Feature):
         kept = sorted(found, key=lambda name: (-found[name], name))  # equals by name
         names = in_order(kept[: max_categories - 1] if has_other else kept)
         extra = [MISSING] * has_missing + [OTHER] * has_other
-        return cls(
+        feature = cls(
             name=column.name,
             categories=tuple(dict.fromkeys([*names, *extra])),  # a text "other" joins the others
             has_missing=has_missing,
             has_other=has_other,
             distinct=len(found),
         )
+        return replace(feature, counts=tuple(feature._counted(column.cells).tolist()))
 
     def feature_names(self) -> tuple[str, ...]:
         """column=category."""
@@ -67,13 +84,11 @@ class CategoryFeature(Feature):
 
     def encode(self, table: RawTable) -> NDArray[np.float32]:
         """One-hot rows; a row of zeros where nothing fits."""
-        codes, texts = table.column(self.name).coded
-        known = self._codes(texts)
+        places = self._places(table.column(self.name))
         width = len(self.categories)
-        places = np.array([known[text] for text in texts])[codes]
         # One column more takes what fits nowhere, and is cut off.
-        hot = np.zeros((len(codes), width + 1), np.float32)
-        hot[np.arange(len(codes)), places] = 1
+        hot = np.zeros((len(places), width + 1), np.float32)
+        hot[np.arange(len(places)), places] = 1
         return hot[:, :width]
 
     def units(self) -> list[tuple[float, float]]:
@@ -86,7 +101,10 @@ class CategoryFeature(Feature):
         return hot[0] if hot else "not seen in training"
 
     def remarks(self, table: RawTable) -> list[str]:
-        """Categories that training did not have; unseen ones are hidden where there is "other"."""
+        """Categories that training did not have, and one that is far more or less common now.
+
+        Unseen categories are hidden where there is "other".
+        """
         cells = table.column(self.name)
         missing = int(cells.is_missing.sum())
         counts = {**cells.counts(), **({"": missing} if missing else {})}
@@ -102,7 +120,27 @@ class CategoryFeature(Feature):
             said.append(f"{self.name}: {word} not seen in training, {shown}, in {rows}")
         if "" in unseen:
             said.append(f"{self.name}: {missing} missing, none in training")
-        return said
+        return said + self._drift(cells)
+
+    def _drift(self, cells: Cells) -> list[str]:
+        """The category whose share has changed most, by a test of two shares.
+
+            z = (p - q) / sqrt(r (1 - r) (1/N + 1/M)),
+
+        p of N new rows, q of M training rows, r of both together.
+        """
+        new, old = self._counted(cells), np.array(self.counts)
+        rows, trained = len(cells), int(old.sum())
+        if rows < FEWEST_ROWS or trained < FEWEST_ROWS:
+            return []
+        most = int(np.argmax(abs(new * trained - old * rows)))  # whole numbers: equals are equal
+        now, then = new[most] / rows, old[most] / trained
+        both = (new[most] + old[most]) / (rows + trained)
+        error = math.sqrt(both * (1 - both) * (1 / rows + 1 / trained))
+        if abs(now - then) < max(LARGE_SHARE, CLEAR * error):
+            return []
+        name = shortened(self.categories[most])
+        return [f"{self.name}: {name} in {now:.0%} of the rows, {then:.0%} in training"]
 
     def note(self, missing: int) -> str:
         """How many values there are, and what became of the rare ones."""
@@ -117,7 +155,8 @@ class CategoryFeature(Feature):
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
-        return {"kind": self.kind, **asdict(self), "categories": list(self.categories)}
+        lists = {"categories": list(self.categories), "counts": list(self.counts)}
+        return {"kind": self.kind, **asdict(self), **lists}
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "CategoryFeature":
@@ -128,7 +167,19 @@ class CategoryFeature(Feature):
             has_missing=values["has_missing"],
             has_other=values["has_other"],
             distinct=values["distinct"],
+            counts=tuple(values.get("counts", ())),
         )
+
+    def _counted(self, cells: Cells) -> NDArray[np.int64]:
+        """How many cells are of each category."""
+        counts = np.bincount(self._places(cells), minlength=len(self.categories) + 1)
+        return counts[: len(self.categories)]
+
+    def _places(self, cells: Cells) -> NDArray[np.int64]:
+        """The column of each cell (N,); the number of columns where it has none."""
+        codes, texts = cells.coded
+        known = self._codes(texts)
+        return np.array([known[text] for text in texts], np.int64)[codes]
 
     def _codes(self, texts: Collection[str]) -> dict[str, int]:
         """Text -> its column; the number of columns where it has none."""
