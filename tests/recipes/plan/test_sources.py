@@ -21,7 +21,7 @@ from netwright.data.files.npy import NpyConfig
 from netwright.data.given.given import Given
 from netwright.data.tables.table import TableConfig
 from netwright.data.text.text_table import TextTableConfig
-from netwright.recipes.plan.recipe import parse_recipe
+from netwright.recipes.plan.recipe import parse_recipe, reader_of, words_for
 from netwright.recipes.plan.sources import (
     load_configured,
     load_source,
@@ -189,3 +189,22 @@ def test_a_t5_reads_plain_text_with_spans_left_out(tmp_path: Path) -> None:
     )
     assert (run.spec.inputs, run.spec.sentinels) == ("pairs", 2)
     assert len(run.predict(["One <extra_id_0> three ."])) == 1
+
+
+def test_a_table_of_questions_is_one_to_a_model_that_marks_answers(tmp_path: Path) -> None:
+    file = tmp_path / "asked.csv"
+    file.write_text("id,question,context,answer\n" + "1,who?,the cat sat,cat\n" * 3)
+    assert text_settings("bert", file, {}) == {"data.name": "questions"}
+    assert text_settings("bert-tiny", str(file), {}) == {"data.name": "questions"}
+    assert text_settings("gru", file, {}) == {}
+    assert text_settings("bert", file, {"target": "answer"}) == {}
+    section = words_for("bert", {"name": "table", "path": str(file)})
+    assert section == {"name": "questions", "path": str(file)}
+    assert words_for("mlp", {"name": "table", "path": str(file)})["name"] == "table"
+    file.write_text("question,context,reply\nwho?,the cat sat,cat\n")
+    assert text_settings("bert", file, {}) == {}
+    assert reader_of(str(file), {"answer": "reply"}) == "questions"
+    with pytest.raises(ConfigError, match="or give it the columns question, context and answer;"):
+        nw.fit("bert", file, save=False, quiet=True)
+    with pytest.raises(DataError, match=r"gone.csv: there is no such file"):
+        nw.fit("bert", tmp_path / "gone.csv", save=False, quiet=True)

@@ -10,6 +10,10 @@ from netwright.models.ensembles.ensemble import Ensemble
 from netwright.models.model import IN_WORDS, check_fits, check_reads
 
 SHOWN = 3  # models that are named in a refusal
+MARKS_ANSWERS = (
+    "name the column of its texts (--text COLUMN), or give it the columns question, context and "
+    "answer; "
+)
 
 
 def check_source_fits(model: str, source: str, place: str = "") -> None:
@@ -27,7 +31,12 @@ def check_source_fits(model: str, source: str, place: str = "") -> None:
         check_reads(MODELS.load(model), model, kinds)
     except ConfigError as refusal:
         what = f" ({place})" if place else ""
-        raise ConfigError(f"{refusal}{what}; {_suggestion(kinds)}") from None
+        hint = MARKS_ANSWERS if source == "table" and _marks_answers(model) else ""
+        raise ConfigError(f"{refusal}{what}; {hint}{_suggestion(kinds)}") from None
+
+
+def _marks_answers(model: str) -> bool:
+    return "span" in MODELS.load(model).targets
 
 
 def check_model_fits(model: str, spec: DataSpec) -> None:

@@ -18,6 +18,7 @@ from netwright.data.text.conllu import CONLLU
 from netwright.data.text.pretraining.run_tokenizer import has_run_tokenizer
 from netwright.data.text.published import PUBLISHED_TEXTS
 from netwright.data.text.text_files import PLAIN, has_ending, holds_files
+from netwright.data.text.text_rows import read_text_rows
 from netwright.inspection.drawing.page import code, folded, text
 from netwright.models.catalog import MODELS
 from netwright.recipes.plan.recipe_file import to_yaml
@@ -31,6 +32,14 @@ READERS = (  # they read files
     *("text", "text-table", "tagged", "text-pairs", "words"),
 )
 TABLE, ARRAYS, IMAGES, PAIRS, TEXT, TEXT_TABLE, TAGGED, TEXT_PAIRS, WORDS = READERS
+QUESTIONS = "questions"
+QUESTION_COLUMNS = {"question", "context", "answer"}  # what they are called
+NAMED_COLUMNS = {  # settings that name a column -> who reads such a table
+    "text": TEXT_TABLE,
+    "source": TEXT_PAIRS,
+    "question": QUESTIONS,
+    "answer": QUESTIONS,
+}
 VOCABULARY = "vocabulary"  # the setting of data that names a run whose tokens they take
 MASKED = {TEXT: "masked-text", "wikitext-2": "masked-wikitext-2"}  # the same texts, masked
 CORRUPTED = {  # and with spans left out
@@ -215,7 +224,12 @@ def merge(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]
 
 
 def words_for(model: str, section: Mapping[str, Any]) -> dict[str, Any]:
-    """The data section for this model: as words, masked for a BERT, with spans out for a T5."""
+    """The data section for this model: as words, masked for a BERT, with spans out for a T5.
+
+    A table of questions is one to a model that marks answers.
+    """
+    if has_questions(model, section):
+        return {**section, "name": QUESTIONS}
     name, for_pretraining = section.get("name"), pretraining_texts(model)
     if name in for_pretraining:
         return {**section, "name": for_pretraining[name]}
@@ -224,6 +238,15 @@ def words_for(model: str, section: Mapping[str, Any]) -> dict[str, Any]:
     if reads_words(model) and name in PUBLISHED_TEXTS:
         return {**section, "name": WORDS, "path": name}
     return dict(section)
+
+
+def has_questions(model: str, section: Mapping[str, Any]) -> bool:
+    """Whether a model that marks answers gets a table with questions, contexts and answers."""
+    is_table = section.get("name") == TABLE and section.get("path") and "target" not in section
+    if not is_table or model not in MODELS or "span" not in MODELS.load(model).targets:
+        return False
+    table = read_text_rows(section["path"], section.get("encoding", ""))
+    return set(table.columns) >= QUESTION_COLUMNS
 
 
 def reads_words(model: str) -> bool:
@@ -247,7 +270,8 @@ def data_section(source: str | Path, given: Container[str] = ()) -> dict[str, An
     Args:
         source: the name or the path.
         given: the names of the settings that are given beside it: `text` is a column of a table,
-            `source` is one of a table of pairs, and a .txt file with a `target` is a table too.
+            `source` is one of a table of pairs, `question` one of questions, and a .txt file with a
+            `target` is a table too.
     """
     text = str(source)
     if _is_path(source):
@@ -285,8 +309,9 @@ def reader_of(path: str, given: Container[str] = ()) -> str:
         return ARRAYS
     if is_pairs_folder(path):
         return PAIRS
-    if "text" in given or "source" in given:
-        return TEXT_TABLE if "text" in given else TEXT_PAIRS
+    for column, reader in NAMED_COLUMNS.items():
+        if column in given:
+            return reader
     if has_ending(path, CONLLU) or holds_files(path, CONLLU):
         return TAGGED
     if holds_files(path, PLAIN) or (has_ending(path, PLAIN) and "target" not in given):

@@ -16,12 +16,14 @@ from netwright.data.source import Source
 from netwright.recipes.plan.given_settings import SOURCE, given_to
 from netwright.recipes.plan.model_fit import check_source_fits
 from netwright.recipes.plan.recipe import (
+    QUESTIONS,
     TABLE,
     TEXT_TABLE,
     VOCABULARY,
     WORDS,
     Recipe,
     data_section,
+    has_questions,
     has_tokens,
     pretraining_texts,
     reads_words,
@@ -80,7 +82,11 @@ def _own_source(model: str, source: Any, settings: Mapping[str, Any]) -> dict[st
     for_pretraining = pretraining_texts(model)
     if not for_pretraining:
         return {}
-    name = source_section(source, given_to("data", settings))["name"]
+    given = given_to("data", settings)
+    section = source_section(source, given)
+    if has_questions(model, {**section, **given}):
+        return {SOURCE: QUESTIONS}
+    name = section["name"]
     return {SOURCE: for_pretraining[name]} if name in for_pretraining else {}
 
 
