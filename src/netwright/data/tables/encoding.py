@@ -247,7 +247,8 @@ def fit_features(
         types: kinds that are given instead of inferred.
         max_categories: how many categories of one column are kept, with "other".
         max_words: how many words of one column of text are kept.
-        scaling: of numbers: by mean and standard deviation, or by median and quartiles.
+        scaling: of numbers: by mean and standard deviation, or by median and quartiles, or after a
+            curve.
     """
     features: list[Feature] = []
     summaries = []

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from netwright.data.tables.column_cells import LARGEST
 
-ScalingKind = Literal["standard", "robust"]
+ScalingKind = Literal["standard", "robust", "log", "quantile"]
 OF_A_NORMAL = 1.3489795003921634  # its interquartile range, in standard deviations
 FAR = 0.5  # of the width of the training range: what lies further outside is said
 

@@ -71,7 +71,8 @@ class TableConfig(Dialect, DataConfig):
         ScalingKind,
         Doc(
             "scaling of numbers: standard, by mean and standard deviation; robust, by median and "
-            "quartiles, which a few absurd values do not move"
+            "quartiles, which a few absurd values do not move; log, logarithms first; quantile, "
+            "normal scores first"
         ),
     ] = "standard"
 

@@ -125,8 +125,16 @@ def standardised(scaling, values):
 
 def encode_number(feature, cells):
     values = np.array([float(cell) if cell else np.nan for cell in cells])
-    parts = [standardised(feature["scaling"], values)] if feature["scaling"]["std"] else []
+    bent = bend(feature["curve"], values) if feature.get("curve") else values
+    parts = [standardised(feature["scaling"], bent)] if feature["scaling"]["std"] else []
     return [*parts, np.isnan(values)] if feature["has_indicator"] else parts
+
+
+def bend(curve, values):
+    """Logarithms on both sides of 0, or normal scores between knots."""
+    if curve["kind"] == "log":
+        return np.sign(values) * np.log1p(np.abs(values) / curve["unit"])
+    return np.interp(values, curve["knots"], curve["scores"])
 
 
 def encode_category(feature, cells):

@@ -8,6 +8,7 @@ import pytest
 from netwright.core.errors import DataError
 from netwright.data.tables.features.number_feature import NumberFeature
 from netwright.data.tables.raw_table import RawTable
+from netwright.data.tables.scaling import ScalingKind
 from netwright.data.tables.training_column import TrainingColumn
 
 
@@ -18,8 +19,8 @@ def table(*cells: str) -> RawTable:
     )
 
 
-def fitted(*cells: str) -> NumberFeature:
-    return NumberFeature.fit(TrainingColumn(table(*cells), "a", range(len(cells))))
+def fitted(*cells: str, scaling: ScalingKind = "standard") -> NumberFeature:
+    return NumberFeature.fit(TrainingColumn(table(*cells), "a", range(len(cells))), scaling)
 
 
 def test_missing_training_cells_get_the_median_and_an_indicator() -> None:
@@ -93,3 +94,33 @@ def test_numbers_far_outside_the_training_range_are_remarked() -> None:
     del values["scaling"]["low"], values["scaling"]["high"]
     assert NumberFeature.from_json(values).remarks(table("-100")) == []
     assert fitted("7", "7", "").remarks(table("900")) == []  # it is not learned from
+
+
+CURVES: tuple[ScalingKind, ...] = ("log", "quantile")
+
+
+@pytest.mark.parametrize("scaling", CURVES)
+def test_a_curve_is_standardised_named_and_told_in_the_units_of_the_column(
+    scaling: ScalingKind,
+) -> None:
+    cells = [str(10.0**place) for place in range(-2, 5)]
+    feature = fitted(*cells, "", scaling=scaling)
+    assert feature.feature_names() == (f"{scaling}(a)", "a_missing")
+    encoded = feature.encode(table(*cells, "", "5"))
+    assert encoded[:7, 0].mean() == pytest.approx(0, abs=1e-6)
+    assert encoded[:7, 0].std() == pytest.approx(1, abs=1e-6)
+    assert (np.diff(encoded[:7, 0]) > 0).all()
+    assert encoded[7].tolist() == [encoded[3, 0], 1]  # the median is 10
+    assert encoded[2, 0] < encoded[8, 0] < encoded[3, 0]
+    assert feature.note(1).startswith("number, 1 missing (median 10 of")
+    said = [feature.decode(row) for row in encoded[:8].tolist()]
+    assert said == ["0.01", "0.1", "1", "10", "100", "1000", "10000", "missing"]
+    assert feature.remarks(table("14000", "-900")) == []
+    assert feature.remarks(table("20000", "5")) == [
+        "a: 1 row lies far outside the training range 0.01 to 10000, up to 20000"
+    ]
+    assert NumberFeature.from_json(json.loads(json.dumps(feature.to_json()))) == feature
+    kept = feature.to_json()
+    assert fitted(*cells).to_json()["curve"] is None
+    del kept["curve"]
+    assert NumberFeature.from_json(kept).curve is None  # as older runs are

@@ -1,7 +1,7 @@
-"""A column of numbers: standardised, with an indicator of missing cells beside it."""
+"""A column of numbers: standardised, perhaps after a curve, with an indicator of missing cells."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +10,12 @@ from numpy.typing import NDArray
 from netwright.data.preprocessing import readable
 from netwright.data.tables.cells import numbers_of
 from netwright.data.tables.features.feature import MISSING, Feature, side_by_side
+from netwright.data.tables.features.number_curve import (
+    LogCurve,
+    NumberCurve,
+    QuantileCurve,
+    read_curve,
+)
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.scaling import Scaling, ScalingKind
 from netwright.data.tables.training_column import TrainingColumn
@@ -21,36 +27,51 @@ class NumberFeature(Feature):
 
     Args:
         name: the column.
-        scaling: mean, std and median of the training rows.
+        scaling: mean, std and median of the training rows, after the curve where there is one.
         has_indicator: whether `name_missing` tells which cells were missing; only where the
             training rows had some, for otherwise nothing could be learned from it.
+        curve: what numbers go through first, or None.
     """
 
     kind: ClassVar[str] = "number"
     name: str
     scaling: Scaling
     has_indicator: bool
+    curve: NumberCurve | None = None
 
     @classmethod
     def fit(cls, column: TrainingColumn, scaling: ScalingKind = "standard") -> "NumberFeature":
         """Fit to the training rows; every row must hold a number or nothing."""
         values = numbers_of(column.table, column.name)[column.rows]
         by = Scaling.fit_robust if scaling == "robust" else Scaling.fit
+        curve: NumberCurve | None = None
+        if scaling == "log":
+            curve = LogCurve.fit(values)
+        elif scaling == "quantile":
+            curve = QuantileCurve.fit(values, column.weights)
         return cls(
             name=column.name,
-            scaling=by(values, column.weights),
+            scaling=by(values if curve is None else curve.apply(values), column.weights),
             has_indicator=bool(np.isnan(values).any()),
+            curve=curve,
         )
 
+    @property
+    def median(self) -> float:
+        """What stands in place of a missing number, in the units of the column."""
+        return self._undo(self.scaling.median)
+
     def feature_names(self) -> tuple[str, ...]:
-        """The column itself, where it varies, and the indicator."""
-        value = (self.name,) if self.scaling.std else ()
-        return (*value, f"{self.name}_missing") if self.has_indicator else value
+        """The column itself, or its curve, where it varies, and the indicator."""
+        value = self.name if self.curve is None else f"{self.curve.kind}({self.name})"
+        values = (value,) if self.scaling.std else ()
+        return (*values, f"{self.name}_missing") if self.has_indicator else values
 
     def encode(self, table: RawTable) -> NDArray[np.float32]:
         """Standardise; missing cells get the training median."""
         values = numbers_of(table, self.name)
-        columns = [self.scaling.apply(values)] if self.scaling.std else []
+        bent = values if self.curve is None else self.curve.apply(values)
+        columns = [self.scaling.apply(bent)] if self.scaling.std else []
         if self.has_indicator:
             columns.append(np.isnan(values).astype(np.float32))
         return side_by_side(columns, len(table))
@@ -65,40 +86,54 @@ class NumberFeature(Feature):
         if self.has_indicator and values[-1]:
             return MISSING
         if not self.scaling.std:
-            return f"{self.scaling.median:.7g}"
-        return readable(self.scaling.undo(values[0]), self.scaling.std)
+            return f"{self.median:.7g}"
+        value = self.scaling.undo(values[0])
+        if self.curve is not None:  # which spreads the noise of float32 unevenly
+            return f"{float(f'{self._undo(value):.4g}'):.7g}"
+        return readable(value, self.scaling.std)
 
     def remarks(self, table: RawTable) -> list[str]:
         """Missing cells, where training had none, and numbers far outside the training range."""
         said = []
         missing = int(table.column(self.name).is_missing.sum())
         if missing and not self.has_indicator:
-            given = f"imputed with the training median {self.scaling.median:.6g}"
+            given = f"imputed with the training median {self.median:.6g}"
             said.append(f"{self.name}: {missing} missing, none in training; {given}")
-        values = numbers_of(table, self.name)
-        far = values[self.scaling.far_outside(values)] if self.scaling.std else values[:0]
-        if len(far):
-            farthest = far[np.argmax(abs(far - self.scaling.mean))]
-            rows = "1 row lies" if len(far) == 1 else f"{len(far)} rows lie"
-            said.append(
-                f"{self.name}: {rows} far outside the training range "
-                f"{self.scaling.low:.6g} to {self.scaling.high:.6g}, up to {farthest:.6g}"
-            )
-        return said
+        return said + self._far_numbers(numbers_of(table, self.name))
+
+    def _far_numbers(self, values: NDArray[np.float64]) -> list[str]:
+        if not self.scaling.std or self.scaling.low is None or self.scaling.high is None:
+            return []
+        low, high = self._undo(self.scaling.low), self._undo(self.scaling.high)
+        far = values[replace(self.scaling, low=low, high=high).far_outside(values)]
+        if not len(far):
+            return []
+        farthest = far[np.argmax(abs(far - (low / 2 + high / 2)))]
+        rows = "1 row lies" if len(far) == 1 else f"{len(far)} rows lie"
+        return [
+            f"{self.name}: {rows} far outside the training range {low:.6g} to {high:.6g}, "
+            f"up to {farthest:.6g}"
+        ]
 
     def note(self, missing: int) -> str:
         """A plain number needs no words."""
         if not missing:
             return "number"
         if not self.scaling.std:
-            value = f"otherwise always {self.scaling.median:.6g}"
+            value = f"otherwise always {self.median:.6g}"
             return f"number, {missing} missing, {value}; only the indicator column is kept"
-        median = f"median {self.scaling.median:.6g} of the training rows"
+        median = f"median {self.median:.6g} of the training rows"
         return f"number, {missing} missing ({median}, with an indicator column)"
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
-        return {"kind": self.kind, **asdict(self)}
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "scaling": asdict(self.scaling),
+            "has_indicator": self.has_indicator,
+            "curve": None if self.curve is None else self.curve.to_json(),
+        }
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "NumberFeature":
@@ -107,4 +142,9 @@ class NumberFeature(Feature):
             name=values["name"],
             scaling=Scaling(**values["scaling"]),
             has_indicator=values["has_indicator"],
+            curve=read_curve(values["curve"]) if values.get("curve") else None,  # older: none
         )
+
+    def _undo(self, bent: float) -> float:
+        """In the units of the column."""
+        return bent if self.curve is None else self.curve.undo(bent)
