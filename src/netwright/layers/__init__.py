@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from netwright.layers.attention.attention_scores import DotScore as DotScore
     from netwright.layers.attention.attention_scores import ScaledDotScore as ScaledDotScore
     from netwright.layers.attention.attention_scores import Score as Score
+    from netwright.layers.attention.bigbird_attention import BigBirdAttention as BigBirdAttention
     from netwright.layers.attention.bigbird_attention import BigBirdBlocks as BigBirdBlocks
     from netwright.layers.attention.bigbird_attention import bigbird_attention as bigbird_attention
     from netwright.layers.attention.cross_attention import CrossAttention as CrossAttention
@@ -121,7 +122,7 @@ _HOMES = homes_in(
             "ScaledDotScore",
             "Score",
         ],
-        "attention.bigbird_attention": ["BigBirdBlocks", "bigbird_attention"],
+        "attention.bigbird_attention": ["BigBirdAttention", "BigBirdBlocks", "bigbird_attention"],
         "attention.cross_attention": ["CrossAttention"],
         "attention.decoder_block": ["DecoderBlock"],
         "attention.feedforward": ["FeedForward", "GatedFeedForward"],

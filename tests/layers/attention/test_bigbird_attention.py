@@ -1,21 +1,26 @@
 """BigBird: the plain formula with its mask, pairs by the formula, two steps between any two."""
 
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from netwright.core.errors import ConfigError
+from netwright.core.errors import ConfigError, ShapeError
+from netwright.core.seeding import seeded
 from netwright.layers.attention.attention import attend
 from netwright.layers.attention.attention_scores import scaled_dot_scores
 from netwright.layers.attention.bigbird_attention import (
     NONE,
+    BigBirdAttention,
     BigBirdBlocks,
     bigbird_attention,
     bigbird_mask,
     bigbird_pairs,
     bigbird_table,
 )
+from netwright.layers.attention.position_encoding import Rotary
 from tests.repetition import for_each
 
 
@@ -88,3 +93,49 @@ def test_blocks_that_cannot_be_are_refused() -> None:
         bigbird_attention(*draw(4), none)
     with pytest.raises(ConfigError, match=r"^random_blocks must be at least 0, got -1$"):
         bigbird_table(4, BigBirdBlocks(2, 1, -1))
+
+
+def build(**settings: Any) -> BigBirdAttention:
+    with seeded(0):
+        return (
+            BigBirdAttention(8, 2, blocks=BigBirdBlocks(2, 1, 1), longest=20, **settings)
+            .double()
+            .eval()
+        )
+
+
+@for_each("settings", [{}, {"rotary": Rotary(4, 20)}, {"kv_heads": 1}])
+def test_the_layer_reads_by_its_weights_whatever_is_padding(settings: dict[str, Any]) -> None:
+    layer = build(**settings)
+    x = torch.randn(3, 13, 8, dtype=torch.float64)
+    counted = torch.arange(13) < torch.tensor([13, 5, 0])[:, None]  # the last is padding alone
+    for mask in (None, counted[:, None]):
+        weights = layer.attention_weights(x, mask)
+        torch.testing.assert_close(weights.sum(dim=-1), torch.ones(3, 2, 13).double())
+        read = x if mask is None else x * counted[:, :, None]
+        _, _, values = layer._split(read)
+        plain = layer._joined(weights @ layer._for_all_heads(values))
+        torch.testing.assert_close(layer(x, mask), plain, rtol=1e-10, atol=1e-10)
+    changed = x.clone()
+    changed[1, 5:] = torch.nan  # padding is not read, whatever is there
+    after = layer(changed, counted[:, None])
+    torch.testing.assert_close(after[1, :5], layer(x, counted[:, None])[1, :5])
+
+
+def test_padding_does_not_change_what_is_drawn() -> None:
+    layer, x = build(), torch.randn(1, 11, 8, dtype=torch.float64)
+    longer = torch.cat((x, torch.randn(1, 8, 8, dtype=torch.float64)), dim=1)
+    counted = (torch.arange(19) < 11)[None, None]
+    torch.testing.assert_close(layer(longer, counted)[:, :11], layer(x))
+
+
+def test_it_reads_both_ways_and_takes_no_bias() -> None:
+    with pytest.raises(ConfigError, match="reads both ways: it cannot be causal"):
+        build(causal=True)
+    for call in (lambda: build().start(1, 4), lambda: build().extend(torch.zeros(1, 1, 8), None)):
+        with pytest.raises(ConfigError, match="nor say what comes next"):
+            call()
+    with pytest.raises(ShapeError, match=r"^texts have at most 20 tokens here, got 21$"):
+        build()(torch.zeros(1, 21, 8).double())
+    with pytest.raises(ConfigError, match="takes no bias of its scores"):
+        build()(torch.zeros(1, 4, 8).double(), score_bias=torch.zeros(2, 4, 4))

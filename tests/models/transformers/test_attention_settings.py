@@ -7,6 +7,8 @@ import pytest
 import torch
 
 import netwright as nw
+from netwright.core.errors import ConfigError
+from netwright.layers.attention.bigbird_attention import BigBirdAttention, BigBirdBlocks
 from netwright.layers.attention.relative_positions import AlibiBias, RelativePositionBias
 from netwright.models.transformers.attention_settings import (
     AttentionConfig,
@@ -29,6 +31,17 @@ def test_the_attention_is_that_of_its_name(name: str, kind: str) -> None:
     assert attention.causal
     assert attention.dropout == 0.25
     assert attention.rotary is None
+
+
+def test_bigbird_is_built_where_a_text_is_read_both_ways() -> None:
+    config = AttentionConfig(
+        attention="bigbird", width=8, heads=2, attention_block=3, random_blocks=2
+    )
+    attention = build_attention(config, 6, causal=False)
+    assert isinstance(attention, BigBirdAttention)
+    assert attention.blocks == BigBirdBlocks(3, 1, 2)
+    with pytest.raises(ConfigError, match=r"^attention must be full, window or linear here: BigB"):
+        build_attention(config, 6, causal=True)
 
 
 def test_positions_are_added_or_turned_or_told_in_the_scores_never_twice() -> None:

@@ -41,6 +41,13 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "positions": "t5",
         "global_tokens": 1,
     },
+    "bigbird": {"attention": "bigbird", "attention_block": 1},
+    "bigbird-rotary": {
+        "attention": "bigbird",
+        "attention_block": 2,
+        "random_blocks": 0,
+        "positions": "rotary",
+    },
     "linear": {"attention": "linear"},
 }
 TEXTS = torch.tensor([[4, 5, 6, 7, 8, 4], [5, 4, PAD, PAD, PAD, PAD], [PAD] * 6])
@@ -74,7 +81,7 @@ def test_every_option_shows_its_weights_and_knows_the_order(option: str) -> None
     for weights in model.attention_weights(TEXTS[:2]):
         assert bool((weights[1, :, :4, 4:] == 0).all())  # padding, but for what reads itself there
         torch.testing.assert_close(weights[0].sum(dim=-1), torch.ones(2, 8).double())
-        is_near = option.startswith("window")
+        is_near = option.startswith(("window", "bigbird"))
         assert bool((weights[0, :, 2, 6] == 0).all()) == is_near
     assert not torch.allclose(model(TEXTS[:1]), model(TEXTS[:1].flip(1)))
 
@@ -94,6 +101,10 @@ def test_a_window_of_one_with_a_global_cls_reads_all_in_two_blocks() -> None:
     ("settings", "sentence"),
     [
         ({"attention": "linear", "positions": "alibi"}, "must be learned or sinusoidal, got alibi"),
+        (
+            {"attention": "bigbird", "positions": "t5"},
+            "positions must be learned, sinusoidal or rotary, got t5",
+        ),
         ({"global_tokens": 2}, "global_tokens are for attention=window, got 2 with attention=full"),
     ],
 )

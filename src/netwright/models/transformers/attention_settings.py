@@ -1,12 +1,12 @@
 r"""How the tokens of a transformer read each other, and how they know where they stand: settings.
 
     attention    full: a softmax over all keys; window: over near ones and the first few, which
-                 read all; linear: sums of features
+                 read all; bigbird: over near, first and drawn blocks; linear: sums of features
     positions    learned, sinusoidal: added to the embeddings; rotary: turn queries and keys;
                  alibi, t5: added to the scores, by the distance of query and key
 
-GPT and BERT share them. Window and linear attention take time and memory in proportion to the
-length of a text, full attention in proportion to its square.
+GPT and BERT share them, but for bigbird, which reads both ways. Full attention takes time and
+memory in proportion to the square of the length of a text, the others in proportion to the length.
 """
 
 import math
@@ -18,6 +18,11 @@ from torch import Tensor, nn
 
 from netwright.core.config import Doc, Fraction, Size
 from netwright.core.errors import ConfigError
+from netwright.layers.attention.bigbird_attention import (
+    BOTH_WAYS,
+    BigBirdAttention,
+    BigBirdBlocks,
+)
 from netwright.layers.attention.linear_attention import LinearAttention
 from netwright.layers.attention.multihead_attention import MultiHeadAttention
 from netwright.layers.attention.position_encoding import (
@@ -31,7 +36,8 @@ from netwright.layers.attention.window_attention import WindowAttention
 from netwright.models.first_vectors import FirstVectorsConfig
 
 SPREAD = 0.02  # of the weights at the start
-BY_SCORES = ("rotary", "alibi", "t5")  # positions that only scores can tell
+BY_BIAS = ("alibi", "t5")  # positions that are told by a bias of the scores
+BY_SCORES = ("rotary", *BY_BIAS)  # positions that only scores can tell
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,13 +51,25 @@ class AttentionConfig(FirstVectorsConfig):
         0.0
     )
     attention: Annotated[
-        Literal["full", "window", "linear"],
-        Doc("attention of each token: over all, over a sliding window, or linear (no dropout)"),
+        Literal["full", "window", "bigbird", "linear"],
+        Doc(
+            "attention of each token: over all, over a sliding window, over near, first and drawn "
+            "blocks (bigbird, not causal), or linear (no dropout)"
+        ),
     ] = "full"
     attention_window: Annotated[Size, Doc("attention=window: tokens read on either side")] = 128
     global_tokens: Annotated[
         int, Ge(0), Doc("attention=window: first tokens, which read all and are read by all")
     ] = 0
+    attention_block: Annotated[
+        Size,
+        Doc("attention=bigbird: tokens per block; the first block reads all and is read by all"),
+    ] = 64
+    random_blocks: Annotated[
+        int,
+        Ge(0),
+        Doc("attention=bigbird: drawn blocks that each block reads beside its neighbours"),
+    ] = 1
     positions: Annotated[
         Literal["learned", "sinusoidal", "rotary", "alibi", "t5"],
         Doc("position encoding; alibi and t5: biases of the scores by distance"),
@@ -65,6 +83,11 @@ class AttentionConfig(FirstVectorsConfig):
             raise ConfigError(
                 f"global_tokens are for attention=window, got {self.global_tokens} with "
                 f"attention={self.attention}"
+            )
+        if self.attention == "bigbird" and self.positions in BY_BIAS:
+            raise ConfigError(
+                "attention=bigbird takes no bias of its scores: positions must be learned, "
+                f"sinusoidal or rotary, got {self.positions}"
             )
         if self.attention == "linear" and self.positions in BY_SCORES:
             raise ConfigError(
@@ -101,6 +124,13 @@ def build_attention(
                 window=config.attention_window,
                 global_tokens=config.global_tokens,
                 **shared,
+            )
+        case "bigbird":
+            if causal:
+                raise ConfigError(f"attention must be full, window or linear here: {BOTH_WAYS}")
+            blocks = BigBirdBlocks(config.attention_block, 1, config.random_blocks)
+            return BigBirdAttention(
+                config.width, config.heads, blocks=blocks, longest=context, **shared
             )
         case "linear":
             return LinearAttention(config.width, config.heads, **shared)
