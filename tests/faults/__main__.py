@@ -36,6 +36,7 @@ MODULES = {
     "T32": "test_rank_hung",
     "T34": "test_world_size",
     "T35": "test_gan_killed",
+    "T36": "test_sharded_save",
 }
 
 

@@ -5,8 +5,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from netwright.core.errors import NetwrightError
@@ -25,7 +26,12 @@ Bug = Callable[[], None]
 
 
 def train_rank(
-    out: Path, timeout: float, allow: Sequence[str], callbacks: Sequence[Callback], bug: Bug | None
+    out: Path,
+    timeout: float,
+    allow: Sequence[str],
+    callbacks: Sequence[Callback],
+    bug: Bug | None,
+    settings: Mapping[str, Any],
 ) -> None:
     """Train or go on; end as the command does."""
     if bug is not None:
@@ -40,8 +46,7 @@ def train_rank(
             callbacks=callbacks,
             quiet=True,
             rank_timeout=timeout,
-            **MODEL,
-            **TRAIN,
+            **{**MODEL, **TRAIN, **settings},
         )
     except NetwrightError as error:
         print_error(str(error))
@@ -81,9 +86,11 @@ class ForkedRun:
         allow: Sequence[str] = (),
         callbacks: Sequence[Callback] = (),
         bug: Bug | None = None,
+        settings: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         self.out, self.notes = out, new_notes(out)
-        self.ranks = start_ranks(self.notes, world, train_rank, out, timeout, allow, callbacks, bug)
+        given = (out, timeout, allow, callbacks, bug, dict(settings))
+        self.ranks = start_ranks(self.notes, world, train_rank, *given)
 
     @property
     def pids(self) -> list[int]:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -46,9 +47,13 @@ def launched_and_stopped(out: Path, timeout: float, victim: int) -> tuple[RankRu
 
 
 def forked_and_stopped(
-    out: Path, timeout: float, victim: int, bug: Bug | None = None
+    out: Path, timeout: float, victim: int, bug: Bug | None = None, **settings: Any
 ) -> tuple[RankRun, float]:
-    return stop(ForkedRun(out, timeout=timeout, bug=bug), victim)
+    return stop(ForkedRun(out, timeout=timeout, bug=bug, settings=settings), victim)
+
+
+def sharded_and_stopped(out: Path, timeout: float, victim: int) -> tuple[RankRun, float]:
+    return forked_and_stopped(out, timeout, victim, parallel="shard")
 
 
 def forked_and_looping(out: Path, timeout: float, victim: int) -> tuple[RankRun, float]:
@@ -105,7 +110,11 @@ SCENARIO = Scenario(
 
 @pytest.mark.parametrize(
     ("hang", "victim"),
-    [(forked_and_stopped, 0), pytest.param(forked_and_looping, 1, marks=pytest.mark.slow)],
+    [
+        (forked_and_stopped, 0),
+        pytest.param(forked_and_looping, 1, marks=pytest.mark.slow),
+        pytest.param(sharded_and_stopped, 1, marks=pytest.mark.slow),
+    ],
 )
 def test_a_rank_that_hangs_is_named_after_the_timeout(
     hang: Hang, victim: int, tmp_path: Path
@@ -128,7 +137,7 @@ def test_hung_ranks_of_the_command_are_named_after_ten_seconds(tmp_path: Path) -
 
 def patience_without_end() -> None:
     long = SHORT_TIMEOUT + SHORT_REACTION + 1
-    mock.patch.object(training, "joined", lambda timeout: joined(long)).start()
+    mock.patch.object(training, "joined", lambda timeout, **more: joined(long, **more)).start()
 
 
 @pytest.mark.slow

@@ -58,6 +58,8 @@ def build_rates(state: TrainState) -> DeviceRates | None:
     is_ours = isinstance(optimizer, ForeachOptimizer) and optimizer.takes_rate_on_device
     if state.device.type != "cuda" or state.scaler or not (is_ours or is_fused(optimizer, KINDS)):
         return None
+    if state.engine.shards:
+        return None  # updates of parts of weights are not recorded
     if any(isinstance(group["lr"], Tensor) for group in optimizer.param_groups):
         return None  # a caller's own, which schedules change in place
     return DeviceRates(optimizer, state.device)
