@@ -204,10 +204,11 @@ class Objective(Config):
         Heeded.BY_ANY_RULE,
     ] = None
     calibrate: Annotated[
-        Literal["temperature"] | None,
+        Literal["temperature", "isotonic"] | None,
         Doc(
-            "for classes, find on the validation rows the temperature that makes probabilities "
-            "honest, and keep it; `loss` stays that of training; default: as the model gives them"
+            "for classes, find on the validation rows what makes probabilities honest, and keep "
+            "it: temperature, one number; isotonic, a rising curve for each class, from about a "
+            "thousand rows on; `loss` stays that of training; default: as the model gives them"
         ),
         Resume.FREE,
         Heeded.BY_ANY_RULE,

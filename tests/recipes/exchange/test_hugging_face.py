@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from netwright.core.errors import ConfigError
+from netwright.metrics.isotonic import RisingCurve
 from netwright.recipes.exchange.hugging_face import HuggingFace
 from netwright.train.tasks.classification import Classification
 from tests.recipes.exchange.families import source_of, spec_of
@@ -49,5 +50,8 @@ def test_calibrated_probabilities_are_refused_as_they_would_be_lost() -> None:
     task = source.predictor.task
     assert isinstance(task, Classification)
     task.temperature = 2.0
-    with pytest.raises(ConfigError, match="divides its logits by the temperature 2, which a model"):
+    with pytest.raises(ConfigError, match="calibrated by the temperature 2, which a model"):
+        HuggingFace().check(source)
+    task.temperature, task.curves = None, (RisingCurve((0.5,), (0.5,)),)
+    with pytest.raises(ConfigError, match="calibrated by the curves, which a model"):
         HuggingFace().check(source)

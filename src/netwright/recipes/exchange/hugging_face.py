@@ -56,11 +56,11 @@ class HuggingFace(ExportFormat):
                 f"{reason}; {ELSEWHERE}"
             )
         task = source.predictor.task
-        if isinstance(task, Classification) and task.temperature is not None:
+        if isinstance(task, Classification) and (task.temperature is not None or task.curves):
+            how = "curves" if task.curves else f"temperature {task.temperature:.4g}"
             raise ConfigError(
-                f"this run divides its logits by the temperature {task.temperature:.4g}, which a "
-                f"model of transformers does not: export it to onnx or torch-export, or train it "
-                f"without calibrate"
+                f"this run is calibrated by the {how}, which a model of transformers does not "
+                f"have: export it to onnx or torch-export, or train it without calibrate"
             )
 
     def write(self, source: ExportSource, staging: Staging) -> None:

@@ -30,7 +30,7 @@ from netwright.recipes.fitting.run_findings import run_findings
 from netwright.recipes.fitting.track_rows import TrackRows, check_trackers
 from netwright.recipes.plan.recipe import Recipe
 from netwright.recipes.plan.reproduce import as_resumed
-from netwright.recipes.run.kept_temperature import check_calibration, keep_temperature
+from netwright.recipes.run.kept_calibration import check_calibration, keep_calibration
 from netwright.recipes.run.kept_threshold import check_threshold, keep_threshold
 from netwright.recipes.run.run import Run
 from netwright.recipes.run.translation import greedy_bleu
@@ -218,7 +218,7 @@ def _train(prepared: Prepared, here: RunContext) -> Run:
     model, data, task = prepared.model, prepared.data, prepared.task
     outcome = _learn(prepared, here)
     settings = prepared.recipe.train
-    kept = keep_temperature(settings.calibrate, model, data, task)
+    kept = keep_calibration(settings.calibrate, model, data, task)
     kept += keep_threshold(settings.threshold, model, data, task)  # of what is calibrated
     outcome = replace(outcome, notes=(*outcome.notes, *kept))
     config = prepared.recipe.to_mapping()

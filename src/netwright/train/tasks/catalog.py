@@ -10,6 +10,7 @@ from netwright.core.checks import is_finite_number, nearest
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Data
 from netwright.losses.smoothing import as_torch_smoothing
+from netwright.metrics.isotonic import RisingCurve
 from netwright.train.settings import TrainConfig
 from netwright.train.tasks.classification import Classification, balanced_weights
 from netwright.train.tasks.language_modelling import LanguageModelling
@@ -149,6 +150,16 @@ def _check_kinds(settings: dict[str, Any]) -> None:
         raise DataError(f"a task of {classes} classes must have as many class_weights")
 
 
+def _curves(given: Any, classes: int) -> tuple[RisingCurve, ...]:
+    """Curves of probabilities as they were written: of two classes one."""
+    are_curves = isinstance(given, list) and all(
+        isinstance(one, dict) and one.keys() == {"knots", "values"} for one in given
+    )
+    if not are_curves or len(given) != (1 if classes == 2 else classes):
+        raise DataError(f"a task of {classes} classes cannot have these curves: {given!r:.60}")
+    return tuple(RisingCurve(tuple(one["knots"]), tuple(one["values"])) for one in given)
+
+
 def task_from_json(values: dict[str, Any]) -> Task:
     """The task that `to_json` gave."""
     settings = dict(values)
@@ -156,6 +167,8 @@ def task_from_json(values: dict[str, Any]) -> Task:
     _check_kinds(settings)
     if kind in {"classification", "segmentation"}:
         weights = settings.pop("class_weights")
+        if "curves" in settings:
+            settings["curves"] = _curves(settings["curves"], settings["num_classes"])
         of_kind = Classification if kind == "classification" else Segmentation
         return of_kind(class_weights=None if weights is None else torch.tensor(weights), **settings)
     if kind in PER_TOKEN:

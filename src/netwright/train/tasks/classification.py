@@ -4,6 +4,7 @@ Shapes: B batch, C classes.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from typing import Any, ClassVar
 
@@ -18,6 +19,7 @@ from netwright.data.loading.loader import Batch
 from netwright.losses.catalog import LOSSES
 from netwright.losses.classification import cross_entropy
 from netwright.metrics.catalog import OF_DECISIONS, Kind, measure_all
+from netwright.metrics.isotonic import RisingCurve, honest_probabilities
 from netwright.metrics.labels import is_yes
 from netwright.train.tasks.task import Task, exact, mean_loss, weighted
 
@@ -33,6 +35,7 @@ class Classification(Task):
         loss_options: settings of the loss: delta, gamma ...
         threshold: of two classes, the probability above which the second is meant; None: 0.5.
         temperature: by which logits are divided before they become probabilities; None: 1.
+        curves: which probabilities go through to become honest; none: they stay as they are.
     """
 
     target: ClassVar[Kind] = "class"
@@ -48,8 +51,9 @@ class Classification(Task):
         loss_options: Mapping[str, Any] | None = None,
         threshold: float | None = None,
         temperature: float | None = None,
+        curves: tuple[RisingCurve, ...] = (),
     ) -> None:
-        self.threshold, self.temperature = threshold, temperature
+        self.threshold, self.temperature, self.curves = threshold, temperature, curves
         self.num_classes, self.class_weights = num_classes, class_weights
         self.loss_name, self.smoothing = loss, smoothing
         self.loss_options = dict(loss_options or {})
@@ -94,9 +98,10 @@ class Classification(Task):
         return weighted(logits_of(output).argmax(dim=1) == targets, weights).sum()
 
     def predictions(self, output: Tensor | Output) -> Tensor:
-        """Probabilities (N, C), calibrated where there is a temperature."""
+        """Probabilities (N, C), calibrated where there is a temperature, or curves."""
         logits = exact(logits_of(output))
-        return (logits if self.temperature is None else logits / self.temperature).softmax(dim=1)
+        said = (logits if self.temperature is None else logits / self.temperature).softmax(dim=1)
+        return honest_probabilities(said, self.curves) if self.curves else said
 
     def decide(self, probabilities: Tensor) -> Tensor:
         """The class (N,) for probabilities (N, C): the likeliest, or what the threshold says."""
@@ -134,7 +139,9 @@ class Classification(Task):
     def to_json(self) -> dict[str, Any]:
         """The number of classes, how much each counts, and the loss."""
         weights = None if self.class_weights is None else self.class_weights.tolist()
-        kept = {"threshold": self.threshold, "temperature": self.temperature}
+        kept: dict[str, Any] = {"threshold": self.threshold, "temperature": self.temperature}
+        if self.curves:
+            kept["curves"] = [asdict(curve) for curve in self.curves]
         return {
             "kind": "classification",
             "num_classes": self.num_classes,

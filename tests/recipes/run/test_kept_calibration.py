@@ -1,4 +1,4 @@
-"""A kept temperature: every probability is calibrated, after the run is opened again too."""
+"""Kept calibration: every probability is calibrated, after the run is opened again too."""
 
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 import netwright as nw
-from netwright.core.errors import ConfigError
+from netwright.core.errors import ConfigError, DataError
+from netwright.train.tasks.catalog import task_from_json
 from netwright.train.tasks.classification import Classification
 
 HOW: dict[str, Any] = {"target": "y", "quiet": True, "hidden": (32,), "epochs": 60, "lr": 0.01}
@@ -56,6 +57,34 @@ def test_the_run_says_it(runs: tuple[nw.Run, nw.Run]) -> None:
     (note,) = [note for note in runs[1].results["notes"] if "temperature" in note]
     assert "divided by the temperature" in note
     assert "validation rows, whose log loss goes from" in note
+
+
+def test_curves_are_kept_and_make_answers_honest(
+    runs: tuple[nw.Run, nw.Run], noisy: pd.DataFrame, tmp_path: Path
+) -> None:
+    last = {**HOW, "restore_best": False, "calibrate": "isotonic", "val_size": 0.3}
+    noisy.to_csv(tmp_path / "noisy.csv", index=False)
+    nw.fit("mlp", tmp_path / "noisy.csv", out=tmp_path / "run", **last)
+    run = nw.open_run(tmp_path / "run")
+    plain = nw.fit("mlp", noisy, save=False, **{**last, "calibrate": None})
+    assert run.results["metrics"]["log_loss"] < plain.results["metrics"]["log_loss"]
+    assert isinstance(run.task, Classification)
+    (curve,) = run.task.curves
+    chances, before = (one.predict_proba(noisy)["yes"] for one in (run, plain))
+    np.testing.assert_allclose(chances, np.interp(before, curve.knots, curve.values), atol=1e-5)
+    said = [note for note in run.results["notes"] if "calibrat" in note]
+    assert "they go through rising curves, found on" in said[0]
+    assert said[1].startswith("isotonic calibration on fewer than 1,000 validation rows")
+    run.export("torch-export", tmp_path / "out")  # which compares what it says with the run
+
+
+def test_curves_of_another_number_of_classes_are_refused(runs: tuple[nw.Run, nw.Run]) -> None:
+    kept = runs[1].task.to_json()
+    curve = {"knots": [0.1, 0.2], "values": [0.3, 0.4]}
+    assert isinstance(task_from_json({**kept, "curves": [curve]}), Classification)
+    for wrong in ([curve, curve], [{"knots": [0.1]}], "curves"):
+        with pytest.raises(DataError, match=r"2 classes cannot have these curves"):
+            task_from_json({**kept, "curves": wrong})
 
 
 def test_a_threshold_is_chosen_among_calibrated_probabilities(noisy: pd.DataFrame) -> None:
