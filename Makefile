@@ -74,6 +74,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/generation.py
 	$(BIN)/python benchmarks/transformers_parity.py
 	$(BIN)/python benchmarks/attention_parity.py
+	$(BIN)/python benchmarks/serving.py
 
 pictures: $(READY)
 	$(BIN)/python -m docs.make_pictures

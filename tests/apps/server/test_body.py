@@ -1,7 +1,6 @@
 """Bodies as they arrive: bounded in bytes and in time, and never unpacked."""
 
 import asyncio
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -12,14 +11,12 @@ from netwright.apps.server.server_config import ServerConfig
 CONFIG = ServerConfig(max_body=0.001, timeout=0.05)
 
 
-def read(parts: Sequence[bytes | None], **headers: str) -> bytes:
-    """The body that comes in these parts; None: nothing more comes."""
+def read(left: list[bytes | None], **headers: str) -> bytes:
+    """The body that comes in these parts, which are taken away; None: nothing more comes."""
     pytest.importorskip("starlette")
     from starlette.requests import Request
 
     from netwright.apps.server.body import read_body
-
-    left = list(parts)
 
     async def receive() -> Any:
         part = left.pop(0) if left else b""
@@ -32,7 +29,7 @@ def read(parts: Sequence[bytes | None], **headers: str) -> bytes:
     return asyncio.run(read_body(Request(scope, receive), CONFIG))
 
 
-def status_of(parts: Sequence[bytes | None], **headers: str) -> tuple[int, str]:
+def status_of(parts: list[bytes | None], **headers: str) -> tuple[int, str]:
     with pytest.raises(RefusalError) as refusal:
         read(parts, **headers)
     return refusal.value.status, str(refusal.value)
@@ -52,6 +49,20 @@ def test_a_body_that_is_too_long_is_refused_whatever_it_declares() -> None:
         413,
         "a body may have at most 0.001 MB; send the rows in parts",
     )
+
+
+def test_the_rest_of_a_refused_body_is_passed_over_up_to_a_bound(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Who is still sending would not read the refusal."""
+    left: list[bytes | None] = [b"x" * 600] * 10
+    assert status_of(left)[0] == 413
+    assert left == []
+    pytest.importorskip("starlette")
+    monkeypatch.setattr("netwright.apps.server.body.MOST_PASSED_OVER", 1200)
+    left = [b"x" * 600] * 10
+    assert status_of(left)[0] == 413
+    assert len(left) == 6
 
 
 def test_a_body_that_does_not_come_is_not_waited_for() -> None:

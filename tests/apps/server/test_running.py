@@ -39,6 +39,7 @@ def test_a_port_that_is_taken_is_refused_by_its_number() -> None:
 
     with listen("127.0.0.1", 0) as first:
         first.listen()
+        assert first.proto == socket.IPPROTO_TCP  # or else asyncio waits before it sends
         port = first.getsockname()[1]
         with pytest.raises(ConfigError, match=f"port {port}: Address"):
             listen("127.0.0.1", port)

@@ -38,7 +38,10 @@ def test_a_run_is_loaded_again_when_its_folder_changes(
     shutil.rmtree(folder)
     shutil.copytree(folders["iris"], folder)
     runs.refresh()
-    assert runs["x"].run.spec.class_names == nw.open_run(folders["iris"]).spec.class_names
+    again = runs["x"].run
+    assert again.spec.class_names == nw.open_run(folders["iris"]).spec.class_names
+    runs.refresh()
+    assert runs["x"].run is again
     assert measured.total("netwright_reloads_total", run="x", outcome="loaded") == 1
     assert "x has changed and was loaded again" in capsys.readouterr().err
 

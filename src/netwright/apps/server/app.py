@@ -42,6 +42,7 @@ from netwright.core.terminal.console import print_message
 
 LOOK_EVERY = 1.0  # seconds between two looks at the folders
 SMALL = 2**16  # bytes of a body that is read and encoded where it is answered
+USUAL = AnswerOptions()
 EVENTS = "text/event-stream"
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -90,7 +91,8 @@ class RunServer:
     async def predict(self, request: Request) -> Response:
         """Predictions of new inputs."""
         served = self.runs[request.path_params["name"]]
-        options = parse(AnswerOptions, dict(request.query_params))
+        asked = dict(request.query_params)
+        options = parse(AnswerOptions, asked) if asked else USUAL
         body = await read_body(request, self.config)
         question = Question(
             served.run,
@@ -141,7 +143,7 @@ class RunServer:
         needs_token = bool(self.door.token)
         address = f"{request.url.scheme}://{request.headers['host']}"
         page = overview_page(self.runs, self.config, address, needs_token=needs_token)
-        return HTMLResponse(page)
+        return HTMLResponse(page, headers={"X-Frame-Options": "DENY"})  # a policy of HTTP alone
 
     async def openapi(self, request: Request) -> Response:
         """How to ask, for programs."""

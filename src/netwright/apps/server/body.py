@@ -1,12 +1,15 @@
 """The body of a request, as it arrives: no more bytes than allowed, no later than allowed."""
 
 import asyncio
+from contextlib import suppress
 from http import HTTPStatus
 
 from starlette.requests import Request
 
 from netwright.apps.server.refusal import RefusalError
 from netwright.apps.server.server_config import ServerConfig
+
+MOST_PASSED_OVER = 64_000_000  # bytes of a body that is refused
 
 
 async def read_body(request: Request, config: ServerConfig) -> bytes:
@@ -17,24 +20,43 @@ async def read_body(request: Request, config: ServerConfig) -> bytes:
             HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
             f"bodies must not be compressed, got Content-Encoding {encoding[:100]!r}",
         )
-    declared = request.headers.get("content-length", "")
-    if declared.isascii() and declared.isdigit() and len(declared) < 20:
-        _check_size(int(declared), config)
-    parts: list[bytes] = []
-    size = 0
     try:
         async with asyncio.timeout(config.timeout):
-            async for part in request.stream():
-                size += len(part)
-                _check_size(size, config)
-                parts.append(part)
+            return await _all_parts(request, config)
     except TimeoutError:
         raise RefusalError(
             HTTPStatus.REQUEST_TIMEOUT,
             f"the body did not arrive within {config.timeout:g} seconds",
             {"Connection": "close"},
         ) from None
+    except RefusalError:
+        await _pass_over(request, config)
+        raise
+
+
+async def _all_parts(request: Request, config: ServerConfig) -> bytes:
+    declared = request.headers.get("content-length", "")
+    if declared.isascii() and declared.isdigit() and len(declared) < 20:
+        _check_size(int(declared), config)
+    parts: list[bytes] = []
+    size = 0
+    async for part in request.stream():
+        size += len(part)
+        _check_size(size, config)
+        parts.append(part)
     return b"".join(parts)
+
+
+async def _pass_over(request: Request, config: ServerConfig) -> None:
+    """Read the rest of a body that is refused: who is still sending does not read the refusal."""
+    size = 0
+    with suppress(TimeoutError):
+        async with asyncio.timeout(config.timeout):
+            while size < MOST_PASSED_OVER:
+                message = await request.receive()
+                size += len(message.get("body", b""))
+                if not message.get("more_body", False):
+                    return
 
 
 def media_type(request: Request) -> str:

@@ -26,13 +26,7 @@ App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 OPEN = frozenset({"/health", "/ready"})  # whether it runs is no secret; all else is by token
-HEADERS = (
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cache-control", b"no-store"),
-    (b"x-frame-options", b"DENY"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-)
+HEADERS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,9 +20,11 @@ REFUSALS = {
     "400": "the request is refused; the sentence says why",
     "401": "the token is missing or wrong",
     "403": "the request comes from a page of another site",
+    "404": "there is no such run or path",
     "408": "the body did not arrive in time",
     "413": "the body, or the number of rows, is too large",
     "415": "the run does not take this kind of body",
+    "421": "the server is not called by this host",
     "429": "too many requests are waiting",
     "503": "the request was not answered in time, or the server is shutting down",
 }

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from netwright.apps.server.accepted_forms import can_generate
+from netwright.apps.server.accepted_forms import IMAGE, can_generate
 from netwright.apps.server.openapi import REFUSALS, describe_api
 from netwright.apps.server.run_description import (
     columns_of,
@@ -14,6 +14,7 @@ from netwright.apps.server.run_description import (
 from netwright.apps.server.served_runs import ServedRun
 from netwright.apps.server.server_config import ServerConfig
 from netwright.core.config import describe, to_mapping
+from netwright.data.tables.raw_table import listed
 from netwright.inspection.drawing.page import Html, Page, code, heading, note, table, text
 
 
@@ -55,21 +56,23 @@ def _run_blocks(
     served: ServedRun, config: ServerConfig, address: str, *, needs_token: bool
 ) -> list[Html]:
     run, told = served.run, describe_run(served, config)
-    gives = ", ".join(told["gives"]["classes"]) or ", ".join(told["gives"]["names"])
-    blocks = [text(f"{told['model']}: {run.spec.target}" + (f" ({gives})" if gives else ""))]
+    blocks = [text(f"{told['model']}, {_purpose(told)}")]
     if served.problem:
         blocks.append(note(f"its folder has changed and cannot be read: {served.problem}"))
     columns = columns_of(run)
     if columns and served_forms(run).keys:
-        blocks.append(table([_shown(column) for column in columns]))
+        has_values = any("values" in column for column in columns)
+        blocks.append(table([_shown(column, has_values=has_values) for column in columns]))
     token = ' -H "Authorization: Bearer $TOKEN"' if needs_token else ""
     base = f"curl{token} {address}/runs/{served.name}"
     if served_forms(run).keys:
         sent = ", ".join(("application/json", *told["takes"]["media"]))
+        is_image = IMAGE in told["takes"]["media"]
+        file = "/predict -X POST -H 'Content-Type: image/png' -T photo.png"
         blocks += [
             heading("predict"),
-            text(f"takes {sent}; at most {told['takes']['max_rows']:,} rows at a time"),
-            code(f"{base}/predict --json '{example_body(run)}'"),
+            text(f"takes {sent}; at most {told['takes']['max_rows']:,} inputs at a time"),
+            code(base + (file if is_image else f"/predict --json '{example_body(run)}'")),
         ]
     if can_generate(run):
         blocks += [
@@ -82,12 +85,17 @@ def _run_blocks(
     return blocks
 
 
-def _shown(column: Mapping[str, Any]) -> dict[str, str]:
-    return {
-        "column": column["name"],
-        "type": column["type"],
-        "values": ", ".join(column.get("values", [])),
-    }
+def _purpose(told: Mapping[str, Any]) -> str:
+    """What a run is for, in a few words."""
+    if told["generates"]:
+        return "a language model"
+    names = told["gives"]["classes"] or told["gives"]["names"]
+    return f"predicts {told['gives']['target']}" + (f": {listed(names)}" if names else "")
+
+
+def _shown(column: Mapping[str, Any], *, has_values: bool) -> dict[str, str]:
+    told = {"column": column["name"], "type": column["type"]}
+    return told | ({"values": ", ".join(column.get("values", []))} if has_values else {})
 
 
 def _operations(paths: Mapping[str, Any]) -> list[dict[str, str]]:

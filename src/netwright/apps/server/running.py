@@ -49,7 +49,8 @@ def _addresses(host: str) -> list[str]:
 def listen(host: str, port: int) -> socket.socket:
     """A socket that listens; one that is taken is refused by its number."""
     family = socket.AF_INET6 if ":" in _addresses(host)[0] else socket.AF_INET
-    opened = socket.socket(family, socket.SOCK_STREAM)
+    # By name of the protocol: asyncio sends small answers at once on such sockets alone.
+    opened = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         opened.bind((host, port))
