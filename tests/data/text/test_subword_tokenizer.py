@@ -116,3 +116,11 @@ def test_no_token_is_learned_of_a_word_that_does_not_end(
     assert max(map(len, tokenizer.tokens)) <= 1_000 + len("##")
     if tokenizer.is_lossless:
         assert tokenizer.decode(tokenizer.encode(word)) == word
+
+
+def test_a_byte_pair_is_read_as_text() -> None:
+    pairs = BytePairTokenizer.fit(["ein Kleid, ein Äpfel"] * 9, vocab_size=300)
+    tokens = pairs.encode("ein Kleid Äpfel")
+    assert "".join(map(pairs.text_of, tokens)) == "ein Kleid Äpfel"
+    assert any("Ġ" in pairs.tokens[token] for token in tokens)
+    assert [pairs.text_of(token) for token in range(4)] == list(pairs.tokens[:4])

@@ -134,7 +134,6 @@ def test_what_has_no_texts_has_no_bleu(run: nw.Run) -> None:
 @pytest.mark.slow
 @pytest.mark.covers("machine-translation")
 def test_digits_are_translated_word_by_word(tmp_path: Path) -> None:
-    pytest.importorskip("sacrebleu")
     small = {"layers": 1, "heads": 4, "width": 32, "dropout": 0.0}
     run = learn(tmp_path, **small, count=3000, epochs=30, lr=3e-3, batch_size=64)
     known = set(run.data.train.sources)  # type: ignore[attr-defined]
@@ -144,4 +143,6 @@ def test_digits_are_translated_word_by_word(tmp_path: Path) -> None:
     unseen = examples.take(torch.tensor(new, device=examples.targets.device))
     assert len(new) >= 200
     assert run.evaluate(unseen)["sequence_accuracy"] >= 0.99
-    assert score_translations(run.model, run.preprocessor, unseen).bleu >= 99
+    said = translate(run, list(unseen.sources), beams=4)
+    right = sum(one == other for one, other in zip(said, unseen.references, strict=True))
+    assert right / len(new) >= 0.99

@@ -128,8 +128,8 @@ class PairEncoder(Preprocessor):
         read, told = pair[: self.source_length], pair[self.source_length :]
         said = [*told[told != PAD].tolist()[1:], EOS]
         return (
-            [self.source.tokens[token] for token in read[read != PAD].tolist()],
-            [self.target.tokens[token] for token in said],
+            [self.source.text_of(token) for token in read[read != PAD].tolist()],
+            [self.target.text_of(token) for token in said],
         )
 
     def units(self) -> tuple[Tensor, Tensor]:

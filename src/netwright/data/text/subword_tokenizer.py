@@ -98,6 +98,10 @@ class BytePairTokenizer(SubwordTokenizer):
         """All but capital letters comes back."""
         return not self.lower
 
+    def text_of(self, token: int) -> str:
+        """The bytes of a token as text: its name has a letter for each of them, "Ġ" for a blank."""
+        return self.tokens[token] if token < len(SPECIALS) else self.decode([token])
+
     @classmethod
     def fit(
         cls,

@@ -96,6 +96,10 @@ class Tokenizer(ABC):
     def decode(self, tokens: Iterable[int]) -> str:
         """The text of tokens; padding, beginning and end leave nothing, UNK leaves its name."""
 
+    def text_of(self, token: int) -> str:
+        """One token as a person reads it."""
+        return self.tokens[token]
+
     def to_json(self) -> dict[str, Any]:
         """Plain text and lists, with the kind."""
         return {"kind": self.kind, **to_plain(self)}

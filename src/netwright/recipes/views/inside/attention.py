@@ -90,7 +90,8 @@ def _measure_alignment(subject: Subject, _: NoSettings) -> AttentionMaps:
     """Of the longest of the first pairs, while its target was told."""
     pairs = subject.split.inputs[:MOST_TOKENS]
     pair = pairs[(pairs != 0).sum(dim=1).argmax()]
-    sources, said = cast(PairEncoder, subject.run.preprocessor).names(pair.cpu())
+    named = cast(PairEncoder, subject.run.preprocessor).names(pair.cpu())
+    sources, said = ([name.translate(VISIBLE) for name in names] for names in named)
     maps = _alignment(subject, pair[None].to(device_of(subject.run.model)))
     shown = {name: weights[: len(said), : len(sources)] for name, weights in maps.items()}
     return measure_attention_maps(shown, said, sources)
