@@ -23,6 +23,7 @@ from netwright.apps.cli.commands.export_command import export
 from netwright.apps.cli.commands.generate_command import generate
 from netwright.apps.cli.commands.import_command import import_weights
 from netwright.apps.cli.commands.inspect_command import inspect
+from netwright.apps.cli.commands.launch_command import launch
 from netwright.apps.cli.commands.list_command import list_names
 from netwright.apps.cli.commands.predict_command import predict
 from netwright.apps.cli.commands.race_command import race
@@ -52,6 +53,7 @@ UNREACHABLE = {errno.ENAMETOOLONG, errno.ELOOP}
 COMMANDS: dict[str, Callable[..., None]] = {
     "doctor": doctor,
     "train": train,
+    "launch": launch,
     "evaluate": evaluate,
     "predict": predict,
     "generate": generate,

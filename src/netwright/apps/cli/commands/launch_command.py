@@ -1,0 +1,58 @@
+"""`netwright launch`: the job file of a run on several machines."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from netwright.apps.cli.typed_recipe import typed_recipe
+
+
+def launch(
+    recipe: Annotated[Path, typer.Argument(help="A recipe file, as --print-config writes it.")],
+    cluster: Annotated[
+        str, typer.Option("--for", help="torchrun, slurm or kubernetes.", metavar="CLUSTER")
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The run folder, which all machines share; default: beside the recipe."),
+    ] = None,
+    nodes: Annotated[int, typer.Option(help="Machines.")] = 2,
+    nproc: Annotated[int, typer.Option(help="Processes per machine, one for each GPU.")] = 8,
+    restarts: Annotated[
+        int, typer.Option(help="Restarts of the group from its newest good checkpoint.")
+    ] = 3,
+    port: Annotated[int, typer.Option(help="Port at which the processes meet.")] = 29500,
+    interface: Annotated[
+        str | None,
+        typer.Option(help="Network interface for the traffic between processes, as in eth0."),
+    ] = None,
+) -> None:
+    """Print the job file that trains a recipe on several machines.
+
+    netwright launch gpt.yaml --for torchrun --nodes 2 --nproc 8
+    netwright launch gpt.yaml --for slurm --out /shared/runs/gpt > job.sbatch
+    netwright launch gpt.yaml --for kubernetes --nodes 4 > job.yaml
+    """
+    from netwright.core.checks import nearest
+    from netwright.core.errors import UnknownNameError
+    from netwright.core.terminal.console import print_data
+    from netwright.recipes.plan.job_file import CLUSTERS, Job
+    from netwright.recipes.plan.recipe import parse_recipe
+
+    found = next((write for name, write in CLUSTERS.items() if name == cluster), None)
+    if found is None:
+        hint = nearest(cluster, CLUSTERS) or f"; there are {', '.join(CLUSTERS)}"
+        raise UnknownNameError(f"unknown cluster {cluster!r}{hint}")
+    # Refused here rather than on every machine.
+    parse_recipe(typed_recipe([recipe], None, None, None, [], {}, {}))
+    job = Job(
+        recipe=recipe.resolve(),
+        out=(out or recipe.with_suffix("")).resolve(),
+        nodes=nodes,
+        processes=nproc,
+        restarts=restarts,
+        port=port,
+        interface=interface,
+    )
+    print_data(found(job), end="")

@@ -1,0 +1,179 @@
+"""The file that starts a run on several machines: for torchrun by hand, Slurm or Kubernetes.
+
+On every machine torchrun starts the processes, which meet at the first machine's address. Where one
+is lost the group is started again, a limited number of times, and goes on from the newest good
+checkpoint in the folder that all machines share.
+"""
+
+import re
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from netwright.core.errors import ConfigError
+from netwright.recipes.plan.recipe_file import to_yaml
+
+Cluster = Literal["torchrun", "slurm", "kubernetes"]
+IMAGE = "registry.example.com/netwright:latest"
+CLAIM = "shared"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """A run on machines.
+
+    Args:
+        recipe: its file, in a folder that all machines share.
+        out: the run folder, likewise.
+        nodes: how many machines.
+        processes: of each, one for each of its GPUs.
+        restarts: how often the group is started again.
+        port: at which the processes meet.
+        interface: of the network over which they talk; None: they choose.
+    """
+
+    recipe: Path
+    out: Path
+    nodes: int = 2
+    processes: int = 8
+    restarts: int = 3
+    port: int = 29500
+    interface: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what no job has."""
+        for name, least in (("nodes", 1), ("processes", 1), ("restarts", 0), ("port", 1)):
+            if getattr(self, name) < least:
+                raise ConfigError(f"{name} must be {least} or more, got {getattr(self, name)}")
+        for name in ("recipe", "out"):
+            if not getattr(self, name).is_absolute():
+                raise ConfigError(
+                    f"{name} must be an absolute path that all machines see, got "
+                    f"{getattr(self, name)}"
+                )
+
+    @property
+    def name(self) -> str:
+        """Of the job: letters, digits and dashes, as Kubernetes wants it."""
+        plain = re.sub(r"[^a-z0-9]+", "-", self.out.name.lower()).strip("-")[:40]
+        return plain.strip("-") or "netwright"
+
+    def command(self, *, endpoint: str, identity: str) -> list[str]:
+        """What every machine runs; `endpoint` and `identity` are taken as they are."""
+        return [
+            "torchrun",
+            *("--nnodes", str(self.nodes), "--nproc-per-node", str(self.processes)),
+            *("--max-restarts", str(self.restarts), "--rdzv-backend", "c10d"),
+            *("--rdzv-id", identity, "--rdzv-endpoint", endpoint),
+            *("-m", "netwright", "train", "-c", str(self.recipe)),
+            *("--out", str(self.out), "--resume", "auto"),
+        ]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The interface, for both of torch's transports."""
+        names = ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME") if self.interface else ()
+        return {name: str(self.interface) for name in names}
+
+
+def for_torchrun(job: Job) -> str:
+    """A script that is started on each machine by hand."""
+    words = job.command(endpoint="$HEAD", identity=job.name)
+    return "\n".join(
+        [
+            "#!/bin/bash",
+            "# Start this on each machine with the address of the first one:",
+            f"#     HEAD=10.0.0.1:{job.port} bash job.sh",
+            "# Change: nothing, where all machines have this recipe and this folder.",
+            "set -euo pipefail",
+            *_exports(job),
+            f': "${{HEAD:?set HEAD to the first machine, as in HEAD=10.0.0.1:{job.port}}}"',
+            f"exec {_quoted(words)}",
+            "",
+        ]
+    )
+
+
+def for_slurm(job: Job) -> str:
+    """A batch script for sbatch."""
+    words = job.command(endpoint=f"$HEAD:{job.port}", identity="$SLURM_JOB_ID")
+    return "\n".join(
+        [
+            "#!/bin/bash",
+            f"#SBATCH --job-name={job.name}",
+            f"#SBATCH --nodes={job.nodes}",
+            "#SBATCH --ntasks-per-node=1",
+            f"#SBATCH --gpus-per-node={job.processes}",
+            "#SBATCH --time=24:00:00",
+            "#SBATCH --requeue",
+            "# Change: time, and the partition and account of your cluster.",
+            "set -euo pipefail",
+            *_exports(job),
+            'HEAD=$(scontrol show hostnames "$SLURM_JOB_NODELIST")',
+            "HEAD=${HEAD%%$'\\n'*}",
+            f"srun --kill-on-bad-exit=1 {_quoted(words)}",
+            "",
+        ]
+    )
+
+
+def for_kubernetes(job: Job) -> str:
+    """An indexed Job, and the Service by which its pods find the first one."""
+    labels = {"app": job.name}
+    service = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": job.name},
+        "spec": {"clusterIP": "None", "selector": labels, "publishNotReadyAddresses": True},
+    }
+    endpoint = f"{job.name}-0.{job.name}:{job.port}"
+    mounted = job.out.parent
+    container = {
+        "name": "train",
+        "image": IMAGE,
+        "command": job.command(endpoint=endpoint, identity=job.name),
+        "env": [{"name": name, "value": value} for name, value in job.environment.items()],
+        "resources": {"limits": {"nvidia.com/gpu": job.processes}},
+        "volumeMounts": [{"name": "shared", "mountPath": str(mounted)}],
+    }
+    pod = {
+        "subdomain": job.name,
+        "restartPolicy": "OnFailure",
+        "containers": [container],
+        "volumes": [{"name": "shared", "persistentVolumeClaim": {"claimName": CLAIM}}],
+    }
+    batch = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": job.name},
+        "spec": {
+            "completionMode": "Indexed",
+            "completions": job.nodes,
+            "parallelism": job.nodes,
+            "backoffLimit": job.restarts * job.nodes,
+            "template": {"metadata": {"labels": labels}, "spec": pod},
+        },
+    }
+    head = (
+        f"# Change: the image, and the claim {CLAIM!r} of a volume that all pods may write to;\n"
+        f"# it is mounted at {mounted} and holds the recipe and the run.\n"
+    )
+    return f"{head}{to_yaml(service)}---\n{to_yaml(batch)}"
+
+
+CLUSTERS: Mapping[Cluster, Callable[[Job], str]] = {
+    "torchrun": for_torchrun,
+    "slurm": for_slurm,
+    "kubernetes": for_kubernetes,
+}
+
+
+def _exports(job: Job) -> list[str]:
+    return [f"export {name}={shlex.quote(value)}" for name, value in job.environment.items()]
+
+
+def _quoted(words: list[str]) -> str:
+    """As a shell takes them; a word with a variable is expanded, and stays one word."""
+    return " ".join(f'"{word}"' if word.startswith("$") else shlex.quote(word) for word in words)

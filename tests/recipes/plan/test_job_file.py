@@ -1,0 +1,75 @@
+"""Job files are what shells and clusters read, and name what they are given."""
+
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from netwright.core.errors import ConfigError
+from netwright.recipes.plan.job_file import CLUSTERS, Job
+from tests.repetition import for_each
+
+JOB = Job(recipe=Path("/shared/my recipes/gpt.yaml"), out=Path("/shared/runs/GPT $HOME"), nodes=3)
+
+
+def words_after(script: str, first: str) -> list[str]:
+    line = next(line for line in script.splitlines() if line.startswith(first))
+    return shlex.split(line)
+
+
+@for_each("cluster", ["torchrun", "slurm"])
+def test_a_script_is_a_command_of_quoted_words(cluster: str) -> None:
+    script = CLUSTERS[cluster](JOB)  # type: ignore[index]
+    subprocess.run(["bash", "-n"], input=script, text=True, check=True)
+    words = words_after(script, "exec" if cluster == "torchrun" else "srun")
+    assert words[words.index("-c") + 1] == "/shared/my recipes/gpt.yaml"
+    assert words[words.index("--out") + 1] == "/shared/runs/GPT $HOME"
+    assert words[words.index("--nnodes") + 1] == "3"
+    assert "'/shared/runs/GPT $HOME'" in script  # the shell expands nothing in it
+
+
+def test_slurm_meets_at_its_first_node_and_starts_again() -> None:
+    script = CLUSTERS["slurm"](JOB)
+    assert "#SBATCH --nodes=3" in script
+    assert "#SBATCH --requeue" in script
+    assert '--rdzv-endpoint "$HEAD:29500"' in script
+    found = subprocess.run(
+        ["bash", "-c", f"HEAD=$'one\\ntwo'\n{line_of(script, 'HEAD=${')}\necho $HEAD"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert found.stdout == "one\n"
+
+
+def line_of(script: str, start: str) -> str:
+    return next(line for line in script.splitlines() if line.startswith(start))
+
+
+def test_pods_find_the_first_one_by_its_name() -> None:
+    service, job = yaml.safe_load_all(CLUSTERS["kubernetes"](JOB))
+    assert service["metadata"]["name"] == job["metadata"]["name"] == "gpt-home"
+    spec = job["spec"]
+    assert spec["completions"] == spec["parallelism"] == 3
+    pod = spec["template"]["spec"]
+    assert spec["template"]["metadata"]["labels"] == service["spec"]["selector"]
+    assert pod["subdomain"] == "gpt-home"
+    command = pod["containers"][0]["command"]
+    assert command[command.index("--rdzv-endpoint") + 1] == "gpt-home-0.gpt-home:29500"
+    assert command[command.index("--out") + 1] == "/shared/runs/GPT $HOME"
+
+
+def test_the_interface_is_that_of_both_transports() -> None:
+    job = Job(recipe=JOB.recipe, out=JOB.out, interface="eth0")
+    assert "export GLOO_SOCKET_IFNAME=eth0\nexport NCCL_SOCKET_IFNAME=eth0" in CLUSTERS["slurm"](
+        job
+    )
+
+
+def test_what_no_job_has_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"^nodes must be 1 or more, got 0$"):
+        Job(recipe=JOB.recipe, out=JOB.out, nodes=0)
+    with pytest.raises(ConfigError, match=r"^recipe must be an absolute path"):
+        Job(recipe=Path("gpt.yaml"), out=JOB.out)
