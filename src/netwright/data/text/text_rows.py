@@ -20,6 +20,8 @@ TSV = (".tsv", ".tsv.gz", ".tab", ".tab.gz")
 
 def read_text_rows(source: Any, encoding: str = "") -> RawTable:
     """A path, a frame, rows as dicts or a raw table, as a raw table."""
+    if isinstance(source, RawTable):  # read already: a server asks for it a thousand times a second
+        return source
     if isinstance(source, str | os.PathLike) and has_ending(Path(source), TSV):
         path = Path(source).expanduser()
         found = plain_table(path.name, read_text(path, encoding)) if path.is_file() else None
