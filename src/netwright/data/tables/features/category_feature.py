@@ -41,7 +41,7 @@ class CategoryFeature(Feature):
         has_missing: whether "missing" stands for missing cells.
         has_other: whether "other" stands for all categories that are not kept.
         distinct: the number of different categories in the training rows.
-        counts: of each category in the training rows; what older runs learned has none.
+        counts: how many training rows each category has, or their weight; older runs have none.
     """
 
     kind: ClassVar[str] = "category"
@@ -50,7 +50,7 @@ class CategoryFeature(Feature):
     has_missing: bool
     has_other: bool
     distinct: int
-    counts: tuple[int, ...] = field(default=(), compare=False)
+    counts: tuple[float, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         """Refuse categories of their own that are not among the others."""
@@ -76,7 +76,8 @@ class CategoryFeature(Feature):
             has_other=has_other,
             distinct=len(found),
         )
-        return replace(feature, counts=tuple(feature._counted(column.cells).tolist()))
+        counts = feature._counted(column.cells, column.weights)
+        return replace(feature, counts=tuple(counts.tolist()))
 
     def feature_names(self) -> tuple[str, ...]:
         """column=category."""
@@ -130,7 +131,7 @@ class CategoryFeature(Feature):
         p of N new rows, q of M training rows, r of both together.
         """
         new, old = self._counted(cells), np.array(self.counts)
-        rows, trained = len(cells), int(old.sum())
+        rows, trained = len(cells), float(old.sum())
         if rows < FEWEST_ROWS or trained < FEWEST_ROWS:
             return []
         most = int(np.argmax(abs(new * trained - old * rows)))  # whole numbers: equals are equal
@@ -170,9 +171,11 @@ class CategoryFeature(Feature):
             counts=tuple(values.get("counts", ())),
         )
 
-    def _counted(self, cells: Cells) -> NDArray[np.int64]:
-        """How many cells are of each category."""
-        counts = np.bincount(self._places(cells), minlength=len(self.categories) + 1)
+    def _counted(
+        self, cells: Cells, weights: NDArray[np.float64] | None = None
+    ) -> NDArray[np.int64] | NDArray[np.float64]:
+        """How many cells are of each category, or the sum of their weights."""
+        counts = np.bincount(self._places(cells), weights, minlength=len(self.categories) + 1)
         return counts[: len(self.categories)]
 
     def _places(self, cells: Cells) -> NDArray[np.int64]:
