@@ -37,7 +37,8 @@ class Model(nn.Module, ABC):
     only calls the layers that compute the formula of the card, `code` names their functions.
     `apart` are inputs and targets that do not go together, with the reason; `task_parts` are parts
     that only some kinds of target have, so that weights from another task may lack them.
-    `says_spans`: plain text is given to it with spans left out, which it says.
+    `says_spans`: plain text is given to it with spans left out, which it says. `shares_blocks`:
+    weights of a block are also used outside of it, so that sharded weights are gathered as a whole.
     """
 
     settings: ClassVar[type[Config]]
@@ -48,6 +49,7 @@ class Model(nn.Module, ABC):
     apart: ClassVar[Mapping[tuple[InputKind, TargetKind], str]] = MappingProxyType({})
     task_parts: ClassVar[frozenset[str]] = frozenset()
     says_spans: ClassVar[bool] = False
+    shares_blocks: ClassVar[bool] = False
 
     def __init__(self, config: Config, spec: DataSpec) -> None:
         super().__init__()

@@ -11,6 +11,9 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from netwright.core.errors import ConfigError, RunError
+from netwright.core.seeding import seeded
+from netwright.data.catalog import load
+from netwright.models.catalog import MODELS
 from netwright.train.building import check_sharding
 from netwright.train.callback import Callback
 from netwright.train.callbacks.non_finite import GuardNonFinite
@@ -159,6 +162,22 @@ def test_half_precision_is_that_of_replicas(name: str) -> None:
         trainer.fit(trainer.start(model, data), data)
         found.append(torch.cat([weight.flatten() for weight in model.parameters()]))
     torch.testing.assert_close(*found, rtol=0, atol=1e-10)
+
+
+@pytest.mark.usefixtures("group")
+def test_weights_used_outside_of_their_block_are_gathered_with_all() -> None:
+    data = load("reverse", n=40, length=4)
+    sizes: dict[str, Any] = {"layers": 2, "heads": 2, "width": 8}
+    kind, found = MODELS.load("transformer"), []
+    for parallel in ("replicate", "shard"):
+        with seeded(0):
+            model = kind.build(kind.settings(**sizes), data.spec)
+        config = TrainConfig(max_steps=2, batch_size=8, parallel=parallel, device="cpu")
+        trainer = Trainer(config, task_for(data))
+        trainer.fit(trainer.start(model, data), data)
+        found.append(torch.cat([weight.flatten() for weight in model.parameters()]))
+    assert blocks_of(model) == []
+    torch.testing.assert_close(*found, rtol=0, atol=1e-6)
 
 
 def test_without_a_process_group_shards_are_refused() -> None:

@@ -69,6 +69,8 @@ class StacksParts(NamedTuple):
 class TwoStacks(Model, SourceDecoder):
     """Reads a source, then says its target; the training target is told to it all at once."""
 
+    shares_blocks: ClassVar[bool] = True  # the source is projected for all blocks at once
+
     code: ClassVar[Functions] = (
         TransformerBlock.forward,
         DecoderBlock.forward,

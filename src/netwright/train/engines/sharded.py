@@ -153,8 +153,13 @@ def _as_part(tensor: Tensor) -> Any:
 
 
 def blocks_of(model: nn.Module) -> list[nn.Module]:
-    """The blocks of rows of blocks, the outermost ones: what runs, and is gathered, by itself."""
+    """The blocks of rows of blocks, the outermost ones: what runs, and is gathered, by itself.
+
+    None where a model says that it uses weights of a block outside of it (`shares_blocks`).
+    """
     found: list[nn.Module] = []
+    if getattr(model, "shares_blocks", False):
+        return found
     inside: set[nn.Module] = set()
     for row in model.modules():
         if not isinstance(row, nn.ModuleList | nn.Sequential) or row in inside:
