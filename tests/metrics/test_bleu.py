@@ -32,6 +32,15 @@ def test_case_counts_unless_it_is_left_out_and_that_is_told() -> None:
     assert "|case:lc|" in without.signature
 
 
+def test_texts_that_look_cut_already_are_no_reason_to_talk(
+    caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = ["a cat sat here ."] * 200  # sacrebleu warns from 100 on
+    assert corpus_bleu(texts, texts).score == pytest.approx(100)
+    assert not caplog.records
+    assert capsys.readouterr().err == ""
+
+
 def test_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(DataError, match="got 2 translations and 1 references"):
         corpus_bleu(SAID, TRUE[:1])

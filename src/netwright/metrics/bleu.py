@@ -45,6 +45,6 @@ def corpus_bleu(said: Sequence[str], references: Sequence[str], *, lower: bool =
             f"BLEU needs a reference for each translation, got {len(said)} translations and "
             f"{len(references)} references"
         )
-    metric = BLEU(lowercase=lower)
+    metric = BLEU(lowercase=lower, force=True)  # no remark on texts that end in " ."
     score = metric.corpus_score(list(said), [list(references)])
     return Bleu(float(score.score), str(metric.get_signature()))
