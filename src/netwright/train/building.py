@@ -6,6 +6,7 @@ from torch import nn
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
+from netwright.core.adapted_module import AdaptedModule
 from netwright.core.errors import ConfigError
 from netwright.optimizers.optimizer import build_optimizer
 from netwright.optimizers.schedules import build_schedule
@@ -92,6 +93,8 @@ def check_sharding(config: TrainConfig, own: OwnParts, model: nn.Module) -> None
         "a training_step of your own": own.training_step is not None,
         "an optimizer of your own that is built already": isinstance(own.optimizer, Optimizer),
         f"{numbers[:1]}, which is one number or complex": bool(numbers),
+        # FSDP2 looks for gradients in tensors, tuples and dicts only.
+        "a module of several inputs or outputs": isinstance(model, AdaptedModule),
     }
     for name, is_asked in refused.items():
         if is_asked:

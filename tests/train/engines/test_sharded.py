@@ -10,6 +10,7 @@ import torch.distributed as dist
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from netwright.core.adapted_module import AdaptedModule
 from netwright.core.errors import ConfigError, RunError
 from netwright.core.seeding import seeded
 from netwright.data.catalog import load
@@ -204,6 +205,11 @@ def test_a_weight_without_rows_is_refused() -> None:
     model.register_parameter("gain", nn.Parameter(torch.ones(())))
     with pytest.raises(ConfigError, match=r"'gain'.*, which is one number or complex"):
         check_sharding(TrainConfig(), NO_PARTS, model)
+
+
+def test_a_module_of_several_outputs_is_refused() -> None:
+    with pytest.raises(ConfigError, match="with a module of several inputs or outputs"):
+        check_sharding(TrainConfig(), NO_PARTS, AdaptedModule(toy_net()))
 
 
 def test_blocks_are_those_of_rows_the_outermost_ones() -> None:
