@@ -27,7 +27,8 @@ OTHERS = (
     "tokenizers",
     "torch._dynamo",
 )
-COMPILERS = {"numba", "triton"}  # of an extra, and what torch brings where there is a GPU
+# Of the extras fast and serve, and what torch brings where there is a GPU.
+OPTIONAL = {"numba", "starlette", "triton", "uvicorn"}
 
 
 def import_everything() -> None:
@@ -43,9 +44,9 @@ def import_everything() -> None:
 
 
 def _import_where_possible(name: str) -> None:
-    """A module of netwright; kernels need compilers that are not everywhere."""
+    """A module of netwright; kernels need compilers that are not everywhere, a server its own."""
     try:
         import_module(name)
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] not in COMPILERS:
+        if error.name is None or error.name.partition(".")[0] not in OPTIONAL:
             raise

@@ -140,6 +140,7 @@ ANSWERS: dict[str, Callable[[Path, Path, Path], list[str]]] = {
     "explain": lambda *_: ["explain", f"adam{CODES}"],
     "list": lambda *_: ["list", f"models{CODES}"],
     "sample-data": lambda place, *_: ["sample-data", f"{place / 't.csv'}"],
+    "launch": lambda *_: ["launch", f"mlp{CODES}", "--for", "torchrun"],
     "serve": lambda _, table, __: ["serve", f"{CODES}={table}"],
     "words": lambda _, table, __: ["words", f"{table}", f"similar{CODES}", "king"],
     "verify": lambda _, table, __: ["verify", f"{table}"],

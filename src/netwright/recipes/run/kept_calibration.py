@@ -43,7 +43,8 @@ def keep_calibration(how: str | None, model: nn.Module, data: Data, task: Task) 
     else:
         task.curves = choose_curves(answers, val.targets, val.weights)
         honest = honest_probabilities(answers, task.curves)
-        before, after = (log_loss(one, val.targets, val.weights) for one in (answers, honest))
+        targets, weights = val.targets.cpu(), None if val.weights is None else val.weights.cpu()
+        before, after = (log_loss(one.cpu(), targets, weights) for one in (answers, honest))
         done = "they go through rising curves"
         if len(val) < FEW:
             doubts = (
