@@ -1,7 +1,7 @@
 """The loop that our own optimizers share: gather, decay, and update whole lists of tensors.
 
-As torch's fused optimizers do, they leave a step out where `found_inf`, a number on the device, is
-1, and may take their rate from there: no host has to read a number before the next step.
+As torch's fused optimizers do, those that step on the device leave a step out where `found_inf`, a
+number there, is 1, and take their rate from there: no host has to read a number before the next.
 """
 
 from abc import ABC, abstractmethod
@@ -25,7 +25,9 @@ class ForeachOptimizer(EagerOptimizer, ABC):
     The gradients of a group with `maximize` are negated, so that no `update` has to know of it.
     """
 
-    takes_rate_on_device: ClassVar[bool] = False  # whether `update` takes a tensor as the rate
+    # Whether `update` takes a tensor as the rate, and changes states in place that are all tensors:
+    # then a step is queued work alone, and can be undone.
+    steps_on_device: ClassVar[bool] = False
 
     @abstractmethod
     def new_state(self, weight: Tensor) -> dict[str, Any]:

@@ -29,7 +29,7 @@ class HeavyBall(ForeachOptimizer):
         maximize: step up the gradient instead of down.
     """
 
-    takes_rate_on_device: ClassVar[bool] = True
+    steps_on_device: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -70,7 +70,7 @@ class Muon(ForeachOptimizer):
         maximize: step up the gradient instead of down.
     """
 
-    takes_rate_on_device: ClassVar[bool] = True
+    steps_on_device: ClassVar[bool] = True
 
     def __init__(  # noqa: PLR0913 - torch's own, and three of AdamW
         self,

@@ -80,6 +80,14 @@ def check_own_step(config: TrainConfig, own: OwnParts, ranks: Ranks) -> None:
 
 def check_sharding(config: TrainConfig, own: OwnParts, model: nn.Module) -> None:
     """Refuse what does not go with weights of which each rank holds a part."""
+    if reason := reason_against_shards(config, own, model):
+        raise ConfigError(
+            f"parallel=shard is not supported with {reason}: set parallel to replicate"
+        )
+
+
+def reason_against_shards(config: TrainConfig, own: OwnParts, model: nn.Module) -> str:
+    """What does not go with weights of which each rank holds a part; empty where all does."""
     weights = model.named_parameters()
     numbers = [name for name, weight in weights if weight.ndim == 0 or weight.is_complex()]
     refused = {
@@ -96,11 +104,7 @@ def check_sharding(config: TrainConfig, own: OwnParts, model: nn.Module) -> None
         # FSDP2 looks for gradients in tensors, tuples and dicts only.
         "a module of several inputs or outputs": isinstance(model, AdaptedModule),
     }
-    for name, is_asked in refused.items():
-        if is_asked:
-            raise ConfigError(
-                f"parallel=shard is not supported with {name}: set parallel to replicate"
-            )
+    return next((name for name, is_asked in refused.items() if is_asked), "")
 
 
 def build_run_schedule(

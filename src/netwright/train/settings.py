@@ -64,6 +64,8 @@ class TrainConfig(  # fields are listed from the last group to the first
             raise ConfigError(
                 "teacher_forcing must be 1 with compile: each change would need a recompilation"
             )
+        if self.compile and self.by_length:
+            raise ConfigError("by_length must be false with compile: each width would be compiled")
         if self.rule.closure:
             self._check_closure()
 

@@ -21,6 +21,7 @@ from netwright.train.building import (
     build_run_schedule,
     check_own_step,
     check_sharding,
+    reason_against_shards,
 )
 from netwright.train.callback import Callback, Hook, collect_hooks
 from netwright.train.callbacks.carry_state import CarryState
@@ -94,9 +95,10 @@ class Trainer:
         """Put model and settings together; nothing has been learned yet."""
         config, built = self.config, model
         device = pick_device(config.device)
-        engine = build_engine(config.parallel, self.ranks, model, device)
-        if engine.shards:
+        if config.parallel == "shard":
             check_sharding(config, self.own, model)
+        can_shard = not reason_against_shards(config, self.own, model)
+        engine = build_engine(config.parallel, self.ranks, model, device, can_shard=can_shard)
         model = engine.place(
             model, device, precision=config.precision, channels_last=config.channels_last
         )

@@ -16,6 +16,7 @@ from netwright.data.loading.by_length import STEPS, Lengths, split_pairs
 from netwright.data.loading.loader import Batch, BatchLoader
 from netwright.data.spec import IGNORED
 from netwright.models.catalog import MODELS
+from netwright.train.settings import TrainConfig
 from tests.repetition import for_each
 
 DATA = load("reverse", n=500, length=20)
@@ -121,6 +122,20 @@ def test_a_run_by_length_resumes_exactly_in_the_middle_of_an_epoch(tmp_path: Pat
     resumed = trained(tmp_path / "parts", by_length=True, resume="auto")
     assert torch.equal(resumed, whole)
     assert not torch.equal(trained(tmp_path / "other"), whole)
+
+
+def test_a_row_ends_with_its_last_token_whatever_stands_before_it() -> None:
+    targets = TRAIN.targets.clone()
+    targets[:, :3] = IGNORED  # the beginning of each answer is given
+    split = replace(TRAIN, targets=targets)
+    batches = BatchLoader(split, 16, lengths=Lengths.of(split, SPEC)).epoch(0)
+    scored = sum(int(batch.targets.ne(IGNORED).sum()) for batch in batches)
+    assert scored == int(targets.ne(IGNORED).sum())
+
+
+def test_compiled_code_is_of_one_width() -> None:
+    with pytest.raises(ConfigError, match=r"^by_length must be false with compile"):
+        TrainConfig(by_length=True, compile=True)
 
 
 def test_other_data_is_refused() -> None:

@@ -61,6 +61,29 @@ def test_pods_find_the_first_one_by_its_name() -> None:
     assert command[command.index("--out") + 1] == "/shared/runs/GPT $HOME"
 
 
+def test_pods_see_the_recipe_and_a_service_begins_with_a_letter() -> None:
+    job = Job(recipe=Path("/shared/recipes/a.yaml"), out=Path("/shared/runs/2026-gpt"))
+    service, batch = yaml.safe_load_all(CLUSTERS["kubernetes"](job))
+    assert service["metadata"]["name"] == "netwright-2026-gpt"
+    container = batch["spec"]["template"]["spec"]["containers"][0]
+    assert container["volumeMounts"] == [{"name": "shared", "mountPath": "/shared"}]
+    with pytest.raises(ConfigError, match="must be in one folder that is mounted"):
+        CLUSTERS["kubernetes"](Job(recipe=Path("/home/me/a.yaml"), out=job.out))
+
+
+@for_each("head, wanted", [("127.0.0.1:1", "is_host=1"), ("10.99.99.99:1", "")])
+def test_the_first_machine_knows_itself(head: str, wanted: str) -> None:
+    script = CLUSTERS["torchrun"](JOB)
+    lines = [line_of(script, "OWN="), line_of(script, "case"), 'echo "$HOST"']
+    found = subprocess.run(
+        ["bash", "-euc", "\n".join([f"HEAD={head}", *lines])],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert found.stdout == f"{wanted}\n"
+
+
 def test_the_interface_is_that_of_both_transports() -> None:
     job = Job(recipe=JOB.recipe, out=JOB.out, interface="eth0")
     assert "export GLOO_SOCKET_IFNAME=eth0\nexport NCCL_SOCKET_IFNAME=eth0" in CLUSTERS["slurm"](
@@ -71,5 +94,7 @@ def test_the_interface_is_that_of_both_transports() -> None:
 def test_what_no_job_has_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"^nodes must be 1 or more, got 0$"):
         Job(recipe=JOB.recipe, out=JOB.out, nodes=0)
+    with pytest.raises(ConfigError, match=r"^out must be a path without line breaks"):
+        Job(recipe=JOB.recipe, out=Path("/shared/a\nkind: Evil\n#/gpt"))
     with pytest.raises(ConfigError, match=r"^recipe must be an absolute path"):
         Job(recipe=Path("gpt.yaml"), out=JOB.out)

@@ -1,12 +1,14 @@
 """Which engine a run is trained by."""
 
+import pytest
 import torch
 
+from netwright.train.engines import catalog
 from netwright.train.engines.catalog import ENGINES, build_engine, choose_engine
 from netwright.train.engines.engine import Engine
 from netwright.train.ranks import ALONE, Ranks
 from tests.repetition import for_each
-from tests.train.toy_runs import toy_net
+from tests.train.toy_runs import toy_data, toy_net, toy_trainer
 
 GB = 2**30
 
@@ -24,6 +26,17 @@ def test_what_would_take_most_of_a_gpu_is_sharded(
     weights: int, ranks: Ranks, memory: int | None, wanted: str
 ) -> None:
     assert choose_engine(weights, ranks, memory) == wanted
+
+
+def test_auto_keeps_replicas_where_a_setting_needs_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catalog, "_memory", lambda device: 1)  # byte
+    net, cpu = toy_net(), torch.device("cpu")
+    assert build_engine("auto", Ranks(0, 2), net, cpu).shards
+    assert not build_engine("auto", Ranks(0, 2), net, cpu, can_shard=False).shards
+    for settings in ({"optimizer": "muon"}, {"compile": True}):
+        trainer = toy_trainer(toy_data(), device="cpu", **settings)
+        trainer.ranks = Ranks(0, 2)
+        assert not trainer.start(toy_net(), toy_data()).engine.shards
 
 
 def test_an_engine_is_built_by_its_name() -> None:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from netwright.data.loading.loader import BatchLoader
+from netwright.optimizers.lion import Lion
 from netwright.train.callback import Callback
 from netwright.train.callbacks.doctor import Doctor
 from netwright.train.callbacks.early_stopping import EarlyStopping
@@ -19,7 +20,7 @@ from netwright.train.ranks import Ranks
 from netwright.train.run_setting_groups import Policy
 from netwright.train.state import TrainState
 from netwright.train.updates import capture_rules, finite_check
-from netwright.train.updates.finite_check import LAG, FiniteCheck, reason_for_host
+from netwright.train.updates.finite_check import LAG, FiniteCheck, leaves_out, reason_for_host
 from netwright.train.watching.history import without_clock
 from tests.repetition import for_each, slow_but
 from tests.train.each_task import EACH_TASK
@@ -162,6 +163,14 @@ def test_the_reason_for_the_host_is_told(
     for name, value in changes.items():
         setattr(state, name, value)
     assert words in reason_for_host(state)
+
+
+def test_an_optimizer_of_the_callers_own_is_told_by_the_host() -> None:
+    class Own(Lion):
+        steps_on_device = False  # it may keep what is no tensor, or replace one
+
+    assert leaves_out(Lion(nn.Linear(2, 2).parameters()))
+    assert not leaves_out(Own(nn.Linear(2, 2).parameters()))
 
 
 def whole_run(folder: Path, bad: list[int], policy: Policy, **settings: Any) -> dict[str, Any]:

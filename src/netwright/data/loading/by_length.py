@@ -50,8 +50,8 @@ class Lengths:
             raise ConfigError(f"by_length is for pairs of texts, this data has {kind}")
         source, told = split_pairs(split.inputs, spec.source_length)
         padding = IGNORED if spec.padding is None else spec.padding  # which is no token
-        read = source.ne(padding).sum(dim=1).double() / source.shape[1]
-        said = split.targets.ne(IGNORED).sum(dim=1).double() / told.shape[1]
+        read = _last(source.ne(padding)).double() / source.shape[1]
+        said = _last(split.targets.ne(IGNORED)).double() / told.shape[1]
         return cls(source.shape[1], told.shape[1], torch.maximum(read, said).cpu())
 
     def order(self, seed: int, epoch: int, batch_size: int) -> Tensor:
@@ -88,6 +88,12 @@ def split_pairs(inputs: Tree, source_length: int) -> tuple[Tensor, Tensor]:
         return inputs[:, :source_length], inputs[:, source_length:]
     source, told = inputs
     return source, told
+
+
+def _last(counts: Tensor) -> Tensor:
+    """The number of the last place of each row (N, T) that counts, from 1; 0: none does."""
+    places = torch.arange(1, counts.shape[1] + 1, device=counts.device)
+    return (counts * places).amax(dim=1)
 
 
 def _part(length: int, step: int) -> int:

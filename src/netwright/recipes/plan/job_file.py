@@ -5,6 +5,7 @@ is lost the group is started again, a limited number of times, and goes on from 
 checkpoint in the folder that all machines share.
 """
 
+import os
 import re
 import shlex
 from collections.abc import Callable, Mapping
@@ -53,20 +54,23 @@ class Job:
                     f"{name} must be an absolute path that all machines see, got "
                     f"{getattr(self, name)}"
                 )
+            if not str(getattr(self, name)).isprintable():
+                raise ConfigError(f"{name} must be a path without line breaks and the like")
 
     @property
     def name(self) -> str:
         """Of the job: letters, digits and dashes, as Kubernetes wants it."""
-        plain = re.sub(r"[^a-z0-9]+", "-", self.out.name.lower()).strip("-")[:40]
-        return plain.strip("-") or "netwright"
+        plain = re.sub(r"[^a-z0-9]+", "-", self.out.name.lower()).strip("-")[:40].strip("-")
+        return plain if plain[:1].isalpha() else f"netwright-{plain}".strip("-")
 
-    def command(self, *, endpoint: str, identity: str) -> list[str]:
-        """What every machine runs; `endpoint` and `identity` are taken as they are."""
+    def command(self, *, endpoint: str, identity: str, host: str = "") -> list[str]:
+        """What every machine runs; what is given is taken as it is."""
         return [
             "torchrun",
             *("--nnodes", str(self.nodes), "--nproc-per-node", str(self.processes)),
             *("--max-restarts", str(self.restarts), "--rdzv-backend", "c10d"),
             *("--rdzv-id", identity, "--rdzv-endpoint", endpoint),
+            *(("--rdzv-conf", host) if host else ()),
             *("-m", "netwright", "train", "-c", str(self.recipe)),
             *("--out", str(self.out), "--resume", "auto"),
         ]
@@ -80,7 +84,7 @@ class Job:
 
 def for_torchrun(job: Job) -> str:
     """A script that is started on each machine by hand."""
-    words = job.command(endpoint="$HEAD", identity=job.name)
+    words = job.command(endpoint="$HEAD", identity=job.name, host="$HOST")
     return "\n".join(
         [
             "#!/bin/bash",
@@ -90,6 +94,9 @@ def for_torchrun(job: Job) -> str:
             "set -euo pipefail",
             *_exports(job),
             f': "${{HEAD:?set HEAD to the first machine, as in HEAD=10.0.0.1:{job.port}}}"',
+            "# torch asks what this machine's name resolves to, which may be 127.0.1.1.",
+            'OWN="127.0.0.1 localhost $(hostname) $(hostname -I 2>/dev/null || true)"',
+            'case " $OWN " in *" ${HEAD%:*} "*) HOST="is_host=1" ;; *) HOST="" ;; esac',
             f"exec {_quoted(words)}",
             "",
         ]
@@ -129,7 +136,12 @@ def for_kubernetes(job: Job) -> str:
         "spec": {"clusterIP": "None", "selector": labels, "publishNotReadyAddresses": True},
     }
     endpoint = f"{job.name}-0.{job.name}:{job.port}"
-    mounted = job.out.parent
+    mounted = Path(os.path.commonpath([job.recipe.parent, job.out.parent]))
+    if mounted == mounted.parent:
+        raise ConfigError(
+            f"the recipe and the run must be in one folder that is mounted in the pods, got "
+            f"{job.recipe} and {job.out}"
+        )
     container = {
         "name": "train",
         "image": IMAGE,

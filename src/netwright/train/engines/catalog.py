@@ -23,12 +23,25 @@ MOST_OF_MEMORY = 0.5  # the rest of a device is for activations
 
 
 def build_engine(
-    parallel: Parallel, ranks: Ranks, model: nn.Module, device: torch.device
+    parallel: Parallel,
+    ranks: Ranks,
+    model: nn.Module,
+    device: torch.device,
+    *,
+    can_shard: bool = True,
 ) -> Engine:
-    """The engine that is named; auto: sharded where a GPU has too little memory for a replica."""
+    """The engine that is named; auto: sharded where a GPU has too little memory for a replica.
+
+    Args:
+        parallel: its name.
+        ranks: the processes that train together.
+        model: what is trained.
+        device: of this rank.
+        can_shard: auto may choose it: all settings go with it.
+    """
     if parallel == "auto":
         weights = sum(weight.numel() for weight in model.parameters())
-        parallel = choose_engine(weights, ranks, _memory(device))
+        parallel = choose_engine(weights, ranks, _memory(device)) if can_shard else "replicate"
     return ENGINES.load(parallel)(ranks)
 
 

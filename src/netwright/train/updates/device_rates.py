@@ -55,7 +55,7 @@ class DeviceRates:
 def build_rates(state: TrainState) -> DeviceRates | None:
     """The rates of a run on CUDA whose optimizer can read them there; else None."""
     optimizer = state.optimizer
-    is_ours = isinstance(optimizer, ForeachOptimizer) and optimizer.takes_rate_on_device
+    is_ours = isinstance(optimizer, ForeachOptimizer) and optimizer.steps_on_device
     if state.device.type != "cuda" or state.scaler or not (is_ours or is_fused(optimizer, KINDS)):
         return None
     if state.engine.shards:

@@ -148,6 +148,7 @@ def leaves_out(optimizer: torch.optim.Optimizer) -> bool:
     """
     return is_fused(optimizer, FUSED) or (
         isinstance(optimizer, ForeachOptimizer)
+        and optimizer.steps_on_device
         and sum(w.numel() for group in optimizer.param_groups for w in group["params"]) <= MOST_HELD
     )
 

@@ -14,7 +14,7 @@ class HostCopy:
     def __init__(self, numbers: Tensor) -> None:
         on_cuda = numbers.is_cuda
         self._numbers = torch.empty_like(numbers, device="cpu", pin_memory=on_cuda)
-        self._numbers.copy_(numbers.detach(), non_blocking=True)
+        self._numbers.copy_(numbers.detach(), non_blocking=on_cuda)
         self._event = torch.Event(numbers.device) if on_cuda else None
         if self._event is not None:
             self._event.record()

@@ -21,7 +21,7 @@ def test_prints_the_job_file_alone(type_in: Type, recipe: Path) -> None:
     assert (answer.code, answer.err) == (0, "")
     assert answer.out.startswith("#!/bin/bash\n#SBATCH --job-name=small\n#SBATCH --nodes=4\n")
     subprocess.run(["bash", "-n"], input=answer.out, text=True, check=True)
-    answer = type_in("launch", recipe, "--for", "kubernetes", "--out", "/shared/runs/a")
+    answer = type_in("launch", recipe, "--for", "kubernetes", "--out", recipe.parent / "runs" / "a")
     assert [part["kind"] for part in yaml.safe_load_all(answer.out)] == ["Service", "Job"]
 
 
