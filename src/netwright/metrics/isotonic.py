@@ -47,6 +47,8 @@ class RisingCurve:
 
     def apply(self, probabilities: Tensor) -> Tensor:
         """f(p) for each of (N,): the first value, and of every piece what p has passed of it."""
+        if len(self.knots) == 1:  # a product over no pieces is nothing that ONNX knows
+            return torch.full_like(probabilities, self.values[0])
         knots, values = (
             torch.tensor(part, dtype=torch.float64, device=probabilities.device)
             for part in (self.knots, self.values)

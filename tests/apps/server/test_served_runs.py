@@ -65,6 +65,27 @@ def test_a_folder_that_cannot_be_read_leaves_the_run_as_it_was(
     assert "there is no such folder" in runs["x"].problem
 
 
+def test_a_folder_that_is_being_copied_is_loaded_when_it_is_whole(
+    folder: Path, folders: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    measured = Measurements()
+    runs = ServedRuns({"x": folder}, measured)
+    before = runs["x"].run
+    shutil.rmtree(folder)
+    shutil.copytree(folders["iris"], folder)
+    weights = folder / "model" / "model.safetensors"
+    weights.rename(folder.parent / "late")
+    for _ in range(3):
+        runs.refresh()
+    assert runs["x"].run is before
+    assert capsys.readouterr().err.count("x stays as it was") == 1
+    assert measured.total("netwright_reloads_total", run="x", outcome="refused") == 1
+    (folder.parent / "late").rename(weights)
+    runs.refresh()
+    assert runs["x"].problem == ""
+    assert runs["x"].run.spec.class_names == nw.open_run(folders["iris"]).spec.class_names
+
+
 def test_what_is_no_run_is_refused_at_the_start(tmp_path: Path) -> None:
     with pytest.raises(NetwrightError, match="is not a run folder"):
         ServedRuns({"x": tmp_path}, Measurements())

@@ -65,7 +65,8 @@ def test_a_table_with_missing_cells_categories_dates_and_words(
     new.write_text(
         TABLE.replace(",price", "")
         + "3.5,blue,2024-05-03,01.03.2023,Old is GOOD\n"
-        + ",TRUE,2023-01-31 06:00,31.12.2022,\n1e9,1,,,anew\n",
+        + ",TRUE,2023-01-31 06:00,31.12.2022,\n1e9,1,,,anew\n"
+        + '2,red,2024-05-03,01.03.2023,"good\nold\u2028new"\n',
         encoding="utf-8",
     )
     answers = run_script(tmp_path / "out", monkeypatch, capsys, new)

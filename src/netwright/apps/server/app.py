@@ -38,7 +38,7 @@ from netwright.apps.server.server_config import ServerConfig
 from netwright.core.config import parse
 from netwright.core.errors import NetwrightError
 from netwright.core.memory_shortage import is_shortage
-from netwright.core.terminal.console import print_message
+from netwright.core.terminal.console import print_message, print_warning
 
 LOOK_EVERY = 1.0  # seconds between two looks at the folders
 SMALL = 2**16  # bytes of a body that is read and encoded where it is answered
@@ -86,7 +86,10 @@ class RunServer:
     async def _watch(self) -> None:
         while True:
             await asyncio.sleep(LOOK_EVERY)
-            await asyncio.to_thread(self.runs.refresh)
+            try:
+                await asyncio.to_thread(self.runs.refresh)
+            except Exception as error:  # whatever it is, the next look may be better
+                print_warning(f"the folders of the runs could not be looked at: {error}")
 
     async def predict(self, request: Request) -> Response:
         """Predictions of new inputs."""

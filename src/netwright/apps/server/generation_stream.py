@@ -94,13 +94,15 @@ class Streams:
         most = {"max_tokens": self._config.max_tokens, "beams": MOST_BEAMS, "seed": MOST_SEED}
         for name, limit in most.items():
             value = settings.get(name)
-            if isinstance(value, int | float) and value > limit:
+            if value is not None and type(value) not in {int, float}:  # nor a text of one, or true
+                raise RefusalError(HTTPStatus.BAD_REQUEST, f"{name} must be a number")
+            if value is not None and value > limit:
                 raise RefusalError(
                     HTTPStatus.BAD_REQUEST, f"{name} must be at most {limit}, got {value}"
                 )
         if settings.get("beams", 1) is None:
             del settings["beams"]
-        elif type(settings.get("beams", 1)) is not int:  # true is one, too
+        elif type(settings.get("beams", 1)) is not int:
             raise RefusalError(HTTPStatus.BAD_REQUEST, "beams must be a whole number")
         return prompt, settings
 

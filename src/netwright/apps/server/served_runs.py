@@ -46,22 +46,22 @@ class ServedRun:
         self.problem = ""  # why the folder as it is now cannot be served
 
     def refresh(self) -> bool | None:
-        """Read the folder again if it has changed: whether that could be done; None: it has not.
+        """Read the folder again if it has changed: whether that could be done; None: nothing new.
 
-        What cannot be read leaves the run as it was.
+        What cannot be read leaves the run as it was, and is tried again: a copy may be under way.
         """
         stamp = self._look()
         if stamp == self.stamp:
             return None
-        self.stamp = stamp
+        before = self.problem
         try:
-            self.run, self.problem = open_run(self.folder), ""
+            self.run, self.problem, self.stamp = open_run(self.folder), "", stamp
         except NetwrightError as error:
             self.problem = str(error)
         except (OSError, MemoryError, RuntimeError) as error:
             said = shortage_sentence(error) if is_shortage(error) else str(error)
             self.problem = f"{self.folder} cannot be read: {said}"
-        return not self.problem
+        return None if self.problem and self.problem == before else not self.problem
 
     def _look(self) -> Stamp | None:
         """The stamp of what is there now; None: nothing."""

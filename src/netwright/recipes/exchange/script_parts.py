@@ -105,9 +105,10 @@ WORD = {WORD.pattern!r}
 def read(paths):
     """The rows of a CSV file, encoded as the training rows were (N, F)."""
     (path,), encoding = paths, PREPROCESSING["dialect"]["encoding"] or "utf-8-sig"
-    text = Path(path).read_text(encoding=encoding)
+    with open(path, encoding=encoding, newline="") as file:  # a cell may have lines of its own
+        text = file.read()
     delimiter = max(",;\\t|", key=text.partition("\\n")[0].count)
-    rows = list(csv.DictReader(text.splitlines(), delimiter=delimiter))
+    rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter))
     missing = {{*MISSING, *PREPROCESSING["missing"]}}
     parts = []
     for feature in PREPROCESSING["features"]:
