@@ -256,8 +256,8 @@ def test_each_piece_of_the_state_is_needed(tmp_path: Path) -> None:
 def test_planted_bug_missing_keys_are_not_looked_for_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checkpoint, "_pieces", lambda tree: ())  # neither listed nor compared
-    monkeypatch.setattr(checkpoint, "_check_whole", lambda *args: None)
+    monkeypatch.setattr(checkpoint, "pieces_of", lambda tree: ())  # neither listed nor compared
+    monkeypatch.setattr(checkpoint, "check_whole", lambda *args: None)
     # The schedule, the generators, the gradients and both callbacks.
     assert measure(tmp_path).counts["refused by name"] == 15 - 7
 
@@ -266,7 +266,7 @@ def test_planted_bug_missing_keys_are_not_looked_for_is_found(
 def test_planted_bug_missing_moments_are_not_looked_for_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checkpoint, "_pieces", lambda tree: ())
+    monkeypatch.setattr(checkpoint, "pieces_of", lambda tree: ())
     monkeypatch.setattr(checkpoint, "find_missing_memory", lambda *args, unmoved: "")
     assert measure(tmp_path).counts["refused by name"] == 15 - 1
 
