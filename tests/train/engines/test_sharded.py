@@ -60,7 +60,8 @@ def test_shards_learn_what_replicas_and_one_process_learn(
     assert_near(live_together(Life(model=model, parallel="replicate"), tmp_path, world)[0], alone)
 
 
-@pytest.mark.parametrize("name", slow_but(["accumulated"], SETTINGS))
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SETTINGS)
 def test_settings_mean_the_same_of_shards(tmp_path: Path, name: str) -> None:
     life = Life(model="mlp", settings=SETTINGS[name])
     assert_near(live_together(life, tmp_path, 3)[0], live_alone(life))
