@@ -146,3 +146,23 @@ def test_an_image_that_takes_too_much_memory_is_refused(runs: dict[str, Run]) ->
     Image.new("RGB", (6000, 4000)).save(content, "PNG")
     with pytest.raises(NetwrightError, match=r"image 0 cannot be read .* MB to decode, more than"):
         read_inputs(runs["pets"], "image/png", content.getvalue(), CONFIG)
+
+
+def test_the_pixels_of_a_request_are_counted_before_one_is_decoded(
+    runs: dict[str, Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def decoding(*given: Any, **settings: Any) -> Any:
+        raise AssertionError("an image was decoded")
+
+    content = io.BytesIO()
+    Image.new("1", (4300, 4300)).save(content, "PNG")
+    assert len(content.getvalue()) < 3000
+    text = base64.b64encode(content.getvalue()).decode()
+    with monkeypatch.context() as patched:
+        patched.setattr("netwright.apps.server.given_inputs.decode_content", decoding)
+        with pytest.raises(RefusalError, match=r"67\.1 million .*, got 74") as refusal:
+            read(runs["pets"], {"images": [text] * 4})
+    assert refusal.value.status == 413
+    assert read(runs["pets"], {"images": [text]}).sizes == [(4300, 4300)]
+    with pytest.raises(NetwrightError, match="image 0 cannot be read as an image: it is empty"):
+        read_inputs(runs["pets"], "image/png", b"", CONFIG)

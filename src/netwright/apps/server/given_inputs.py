@@ -17,7 +17,13 @@ from torch import Tensor
 
 from netwright.apps.server.accepted_forms import CSV, IMAGE, JSON, LINES, accepted_forms
 from netwright.apps.server.refusal import RefusalError
-from netwright.apps.server.server_config import BRACKETS, DECODING, MASK_PIXELS, ServerConfig
+from netwright.apps.server.server_config import (
+    BRACKETS,
+    DECODING,
+    MASK_PIXELS,
+    REQUEST_PIXELS,
+    ServerConfig,
+)
 from netwright.core.checks import nearest
 from netwright.core.files.json_text import json_value
 from netwright.data.images.decoding import decode_content, read_content_header
@@ -175,14 +181,25 @@ def _decoded(run: Run, contents: list[bytes]) -> Pictures:
     if not isinstance(encoder, ImageEncoder):
         raise RefusalError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "this run takes no images")
     named = [(content, f"image {place}") for place, content in enumerate(contents)]
-    pixels = [decode_content(one, encoder.form, name, most=DECODING) for one, name in named]
     headers = [read_content_header(*one) for one in named]
-    if run.spec.target == "mask" and sum(one.height * one.width for one in headers) > MASK_PIXELS:
+    _check_pixels(run, sum(one.height * one.width for one in headers))
+    pixels = [decode_content(one, encoder.form, name, most=DECODING) for one, name in named]
+    return Pictures(torch.stack(pixels), [(one.height, one.width) for one in headers])
+
+
+def _check_pixels(run: Run, count: int) -> None:
+    """Refuse images by their headers: a kilobyte of a file may hold millions of equal pixels."""
+    if count > REQUEST_PIXELS:
+        raise RefusalError(
+            HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+            f"the images of a request may have {REQUEST_PIXELS / 1e6:.3g} million pixels together, "
+            f"got {count / 1e6:,.3g} million; send fewer or smaller ones",
+        )
+    if run.spec.target == "mask" and count > MASK_PIXELS:
         raise RefusalError(
             HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
             f"masks of at most {MASK_PIXELS / 1e6:.3g} million pixels are made at a time",
         )
-    return Pictures(torch.stack(pixels), [(one.height, one.width) for one in headers])
 
 
 def _check_all_texts(key: str, value: Any) -> None:

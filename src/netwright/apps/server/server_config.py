@@ -9,6 +9,7 @@ from netwright.core.config import Config, Doc, Positive, Size
 
 MOST_NUMBERS = 2**23  # that the inputs of one request may be encoded to: 32 MB of float32
 DECODING = 96e6  # bytes that decoding an image may take
+REQUEST_PIXELS = 2**26  # of all images of a request, by their headers
 MASK_PIXELS = 2**24  # of all masks of a request, which have the sizes of their images
 BRACKETS = 200_000  # lists and objects of a JSON body: an empty one takes 30 times its two letters
 HEAD_SECONDS = 15.0  # in which the head of a request has to arrive

@@ -106,7 +106,7 @@ def read_header(path: str | Path) -> ImageHeader:
 def read_content_header(content: bytes, name: str = "image") -> ImageHeader:
     """The same of the bytes of a file."""
     with refusing(name), QUIET:
-        return _header(_with_header(BytesIO(content), whole=False))
+        return _header(_with_content(content, whole=False))
 
 
 def _header(image: Image.Image) -> ImageHeader:
@@ -153,9 +153,7 @@ def decode_content(
         most: bytes of memory that decoding may take.
     """
     with refusing(name), QUIET:
-        if not content:
-            raise ValueError("it is empty")
-        return _decoded(_with_header(BytesIO(content), whole=True), form, most)
+        return _decoded(_with_content(content, whole=True), form, most)
 
 
 def _decoded(image: Image.Image, form: ImageForm, most: float = math.inf) -> Tensor:
@@ -231,6 +229,12 @@ def opened(path: str | Path, *, whole: bool = False) -> Iterator[Image.Image]:
     _check_regular(os.stat(path))
     with open(path, "rb") as file:
         yield _with_header(file, whole=whole)
+
+
+def _with_content(content: bytes, *, whole: bool) -> Image.Image:
+    if not content:
+        raise ValueError("it is empty")
+    return _with_header(BytesIO(content), whole=whole)
 
 
 def _with_header(file: BinaryIO, *, whole: bool) -> Image.Image:
