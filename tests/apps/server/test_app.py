@@ -145,6 +145,37 @@ def test_a_request_that_takes_too_long_is_refused(
     assert answer.headers["retry-after"] == "1"
 
 
+def test_a_place_is_taken_before_the_body_is_read(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from netwright.apps.server import app
+
+    read_body, seen = app.read_body, list[str]()
+    is_reading, may_read = threading.Event(), threading.Event()
+
+    async def held_up(request: Any, config: Any) -> bytes:
+        seen.append(request.url.path)
+        if len(seen) == 1:
+            is_reading.set()
+            await asyncio.to_thread(may_read.wait, 60)
+        return await read_body(request, config)
+
+    monkeypatch.setattr(app, "read_body", held_up)
+    asking, body, path = serve(max_waiting=1), b"size,colour\n1,red\n", "/runs/things/predict"
+    first = asking.begin("POST", path, body, CSV)
+    assert is_reading.wait(60)
+    refused = asking.ask("POST", path, body, CSV)
+    other = asking.ask("POST", "/runs/sizes/predict", b"colour,kind,id\nred,big,1\n", CSV)
+    may_read.set()
+    assert (refused.status, refused.headers["retry-after"]) == (429, "1")
+    assert refused.error == "1 requests are waiting for things already; try again later"
+    assert other.status == 200  # each run has its own places
+    assert first.result().status == 200
+    assert asking.ask("POST", path, b"nonsense", CSV).status == 400
+    assert asking.ask("POST", path, body, CSV).status == 200  # refused or not, the place is free
+    assert seen == [path, "/runs/sizes/predict", path, path]
+
+
 def test_a_large_body_is_read_beside_the_others(serve: Serve, folders: dict[str, Path]) -> None:
     rows = [{"size": row / 7, "colour": "red"} for row in range(3000)]
     answer = serve().post("/runs/things/predict", {"rows": rows})

@@ -30,7 +30,7 @@ from netwright.apps.server.guard import App, Door, guarded
 from netwright.apps.server.measurements import MEDIA_TYPE, SECONDS, Measurements
 from netwright.apps.server.openapi import describe_api
 from netwright.apps.server.overview_page import overview_page
-from netwright.apps.server.question import AnswerOptions, Question
+from netwright.apps.server.question import AnswerOptions, Question, Reply
 from netwright.apps.server.refusal import RefusalError, try_later
 from netwright.apps.server.run_description import describe_run
 from netwright.apps.server.served_runs import ServedRuns
@@ -39,6 +39,7 @@ from netwright.core.config import parse
 from netwright.core.errors import NetwrightError
 from netwright.core.memory_shortage import is_shortage
 from netwright.core.terminal.console import print_message, print_warning
+from netwright.recipes.run.run import Run
 
 LOOK_EVERY = 1.0  # seconds between two looks at the folders
 SMALL = 2**16  # bytes of a body that is read and encoded where it is answered
@@ -96,9 +97,18 @@ class RunServer:
         served = self.runs[request.path_params["name"]]
         asked = dict(request.query_params)
         options = parse(AnswerOptions, asked) if asked else USUAL
+        batcher = self._batcher(served.name)
+        with batcher.place():
+            reply = await self._replied(request, served.run, options, batcher)
+        self.measurements.count("netwright_rows_total", reply.rows, run=served.name)
+        return Response(reply.content, media_type=reply.media)
+
+    async def _replied(
+        self, request: Request, run: Run, options: AnswerOptions, batcher: Batcher
+    ) -> Reply:
         body = await read_body(request, self.config)
         question = Question(
-            served.run,
+            run,
             media_type(request),
             body,
             options=options,
@@ -109,14 +119,12 @@ class RunServer:
             async with asyncio.timeout(self.config.timeout):
                 if len(body) > SMALL:  # to decode it may take longer than others should wait
                     await asyncio.to_thread(question.prepare)
-                reply = await self._batcher(served.name).ask(question)
+                return await batcher.ask(question)
         except TimeoutError:
             raise try_later(
                 HTTPStatus.SERVICE_UNAVAILABLE,
                 f"there was no answer within {self.config.timeout:g} seconds",
             ) from None
-        self.measurements.count("netwright_rows_total", reply.rows, run=served.name)
-        return Response(reply.content, media_type=reply.media)
 
     def _batcher(self, name: str) -> Batcher:
         if name not in self.batchers:

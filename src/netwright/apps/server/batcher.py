@@ -12,7 +12,8 @@ Shapes: N rows of all requests.
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from http import HTTPStatus
 
 import torch
@@ -32,7 +33,7 @@ class Batcher:
     Args:
         name: of the run.
         max_batch: most rows that are passed to the model together.
-        max_waiting: most requests that may wait.
+        max_waiting: most requests that may wait, those whose body is still read included.
         measurements: where batches are counted.
     """
 
@@ -42,10 +43,24 @@ class Batcher:
         self.name, self._max_batch, self._max_waiting = name, max_batch, max_waiting
         self._measurements = measurements
         self._waiting: deque[Waiting] = deque()
+        self._places = 0
         self._changed = threading.Condition()
         self._is_closed = False
         self._thread = threading.Thread(target=self._work, name=f"run-{name}", daemon=True)
         self._thread.start()
+
+    @contextmanager
+    def place(self) -> Iterator[None]:
+        """Room for one request, held from before its body is read until it is answered.
+
+        What waits for a thread that encodes it is not in the queue yet, but has its body in memory.
+        """
+        self._check_room(self._places)
+        self._places += 1
+        try:
+            yield
+        finally:
+            self._places -= 1
 
     async def ask(self, question: Question) -> Reply:
         """The reply; a run that has too many waiting refuses."""
@@ -53,16 +68,18 @@ class Batcher:
         with self._changed:
             if self._is_closed:
                 raise try_later(HTTPStatus.SERVICE_UNAVAILABLE, "the server is shutting down")
-            if len(self._waiting) >= self._max_waiting:
-                raise try_later(
-                    HTTPStatus.TOO_MANY_REQUESTS,
-                    f"{len(self._waiting)} requests are waiting for {self.name} already; try again "
-                    "later",
-                )
+            self._check_room(len(self._waiting))
             self._waiting.append((question, future))
             self._changed.notify()
         self._measurements.count("netwright_waiting_requests", 1, run=self.name)
         return await future
+
+    def _check_room(self, count: int) -> None:
+        if count >= self._max_waiting:
+            raise try_later(
+                HTTPStatus.TOO_MANY_REQUESTS,
+                f"{count} requests are waiting for {self.name} already; try again later",
+            )
 
     def close(self) -> None:
         """Answer what waits, and end the thread."""
