@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+import threading
 import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from torch import Tensor
 
 import netwright as nw
 from netwright.apps.server.generation_stream import Streams, TextStream, as_events
@@ -116,6 +118,69 @@ def test_a_text_ends_when_its_time_is_over() -> None:
 
     stream = TextStream("a", endless(), time.monotonic() - 1, lambda: None)
     assert asyncio.run(all_of(stream)) == ["a"]
+
+
+async def until_there_is_room(room: Streams, run: Run) -> None:
+    """Open a text when one is done with, and close it."""
+    while True:
+        try:
+            (await room.open(run, {"max_tokens": 1})).close()
+            return
+        except RefusalError as refusal:
+            assert refusal.status == 429
+            await asyncio.sleep(0.001)
+
+
+def test_beams_are_searched_no_longer_than_allowed(
+    folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, may_go, steps = nw.open_run(folders["letters"]), threading.Event(), list[int]()
+    model: Any = run.model
+    step = model.step
+
+    def held_up(tokens: Tensor, state: Any) -> Any:
+        steps.append(len(tokens))
+        assert may_go.wait(60)
+        return step(tokens, state)
+
+    monkeypatch.setattr(model, "step", held_up)
+
+    async def ask() -> None:
+        room = streams(timeout=0.05, max_streams=1)
+        with pytest.raises(RefusalError, match=r"no text had begun within 0\.05 s") as refusal:
+            await room.open(run, {"prompt": "the", "beams": 2, "max_tokens": 4000})
+        assert refusal.value.status == 503
+        if steps:  # a thread that is at work has its place still
+            with pytest.raises(RefusalError, match="1 texts are being generated already"):
+                await room.open(run, {})
+        may_go.set()
+        room._config = ServerConfig(max_streams=1)
+        await until_there_is_room(room, run)
+
+    asyncio.run(ask())
+    assert steps in ([], [2])  # the one that it was at is the last
+
+
+@pytest.mark.parametrize("beams", [None, 2])
+def test_a_prompt_of_too_many_tokens_is_refused_before_it_is_read(
+    folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch, beams: int | None
+) -> None:
+    run, lengths = nw.open_run(folders["letters"]), list[int]()
+    model: Any = run.model
+    read = model.read
+
+    def noted(tokens: Tensor) -> Any:
+        lengths.append(tokens.shape[1])
+        return read(tokens)
+
+    monkeypatch.setattr(model, "read", noted)
+    monkeypatch.setattr("netwright.apps.server.generation_stream.PROMPT_TOKENS", 5)
+    asked = {"max_tokens": 2, "beams": beams}
+    with pytest.raises(RefusalError, match="at most 5 tokens, got 6") as refusal:
+        asyncio.run(generated(run, {"prompt": "the ca", **asked}))
+    assert refusal.value.status == 413
+    asyncio.run(generated(run, {"prompt": "the c", **asked}))
+    assert lengths == [5]
 
 
 def test_events_hold_any_text_in_one_line() -> None:

@@ -1,20 +1,26 @@
 """A language model continues a prompt; its text is sent as it is sampled.
 
 The first piece is waited for before anything is sent, so that what is refused has its status. A
-reader who goes away ends the text; so does the time that a request may take.
+reader who goes away ends the text; so does the time that a request may take, which holds for the
+reading of the prompt and the search of beams, too.
 """
 
 import asyncio
 import json
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
+from torch import Tensor
+
 from netwright.apps.server.measurements import Measurements
 from netwright.apps.server.refusal import RefusalError, try_later
-from netwright.apps.server.server_config import MOST_BEAMS, ServerConfig
+from netwright.apps.server.server_config import MOST_BEAMS, PROMPT_TOKENS, ServerConfig
 from netwright.core.checks import nearest
+from netwright.recipes.run.generation import build_text_generator, decoding_config
 from netwright.recipes.run.run import Run
 
 SETTINGS = ("temperature", "top_k", "top_p", "max_tokens", "seed", "beams", "length_penalty")
@@ -74,11 +80,21 @@ class Streams:
         """
         prompt, settings = self._checked(asked)
         self._enter()
-        end = time.monotonic() + self._config.timeout
+        end, is_over = time.monotonic() + self._config.timeout, threading.Event()
+        begun = asyncio.to_thread(_begun, run, prompt, settings, is_over)
+        beginning = asyncio.ensure_future(begun)
         try:
-            first, rest = await asyncio.to_thread(_begun, run, prompt, settings)
-        except BaseException:
-            self._leave()
+            async with asyncio.timeout(self._config.timeout):
+                first, rest = await asyncio.shield(beginning)
+        except BaseException as error:
+            is_over.set()
+            self._leave_after(beginning)
+            if isinstance(error, TimeoutError):
+                raise try_later(
+                    HTTPStatus.SERVICE_UNAVAILABLE,
+                    f"no text had begun within {self._config.timeout:g} seconds; send a shorter "
+                    "prompt, or ask for fewer beams or tokens",
+                ) from None
             raise
         return TextStream(first, rest, end, self._leave)
 
@@ -119,10 +135,45 @@ class Streams:
         self._left += 1
         self._measurements.count("netwright_streams", -1)
 
+    def _leave_after(self, beginning: "asyncio.Future[Any]") -> None:
+        """Make room when the thread has stopped: until then it works, and nothing interrupts it."""
 
-def _begun(run: Run, prompt: str, settings: dict[str, Any]) -> tuple[str | None, Iterator[str]]:
-    """The first piece of a text and the rest of it; beams are searched here."""
-    pieces = run.stream(prompt, **settings)
+        def leave(done: "asyncio.Future[Any]") -> None:
+            if not done.cancelled():
+                done.exception()  # nobody else asks for it
+            self._leave()
+
+        if beginning.done():
+            leave(beginning)
+        else:
+            beginning.add_done_callback(leave)
+
+
+def _begun(
+    run: Run, prompt: str, settings: dict[str, Any], is_over: threading.Event
+) -> tuple[str | None, Iterator[str]]:
+    """The first piece of a text and the rest of it; beams are searched here.
+
+    Args:
+        run: of a language model.
+        prompt: how the text begins.
+        settings: of decoding.
+        is_over: set when nobody waits any more; the model then reads no further token.
+    """
+
+    def watch(tokens: Tensor) -> None:
+        if is_over.is_set():
+            raise TimeoutError
+        if tokens.ndim == 2 and tokens.shape[1] > PROMPT_TOKENS:
+            raise RefusalError(
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+                f"a prompt may have at most {PROMPT_TOKENS:,} tokens, got {tokens.shape[1]:,}",
+            )
+
+    generator = build_text_generator(run.model, run.spec, run.preprocessor)
+    beams = settings.pop("beams", None)
+    config = decoding_config(settings)
+    pieces = replace(generator, watch=watch).stream(prompt, config, beams=beams)
     return next(pieces, None), pieces
 
 

@@ -14,6 +14,7 @@ MASK_PIXELS = 2**24  # of all masks of a request, which have the sizes of their 
 BRACKETS = 200_000  # lists and objects of a JSON body: an empty one takes 30 times its two letters
 HEAD_SECONDS = 15.0  # in which the head of a request has to arrive
 MOST_BEAMS = 16
+PROMPT_TOKENS = 2**14  # that a model reads before its first word; of a context only the last ones
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -48,10 +48,13 @@ class TextGenerator:
     Args:
         model: gives the logits of the next token.
         encoder: of its data.
+        watch: is shown all tokens (B, T), or one more a row (B,), before the model reads them; what
+            it raises ends the text.
     """
 
     model: nn.Module
     encoder: CorpusEncoder
+    watch: Callable[[Tensor], None] | None = None
 
     def stream(
         self, prompt: str, config: DecodingConfig, *, beams: int | None = None
@@ -146,9 +149,11 @@ class TextGenerator:
     ) -> Callable[..., tuple[Tensor, Any]]:
         """The call as it is asked: the model evaluates, and of special tokens only EOS is said."""
 
-        def called(*given: Any) -> tuple[Tensor, Any]:
+        def called(tokens: Tensor, *given: Any) -> tuple[Tensor, Any]:
+            if self.watch is not None:
+                self.watch(tokens)
             with evaluating(self.model):
-                logits, state = call(*given)
+                logits, state = call(tokens, *given)
                 logits = logits.clone()
                 logits[:, [PAD, UNK, BOS]] = -torch.inf  # no text has them
                 return logits, state
