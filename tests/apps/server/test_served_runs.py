@@ -8,7 +8,9 @@ import pytest
 import netwright as nw
 from netwright.apps.server.measurements import Measurements
 from netwright.apps.server.refusal import RefusalError
-from netwright.apps.server.served_runs import ServedRuns, named_folders
+from netwright.apps.server.run_description import describe_run
+from netwright.apps.server.served_runs import ServedRuns, Stamp, named_folders
+from netwright.apps.server.server_config import ServerConfig
 from netwright.core.errors import ConfigError, NetwrightError
 
 
@@ -84,6 +86,29 @@ def test_a_folder_that_is_being_copied_is_loaded_when_it_is_whole(
     runs.refresh()
     assert runs["x"].problem == ""
     assert runs["x"].run.spec.class_names == nw.open_run(folders["iris"]).spec.class_names
+
+
+def test_where_the_folder_lies_is_said_on_the_console_alone(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder.parent.parent)
+    given = {"x": folder, "y": folder.relative_to(Path.cwd())}
+    runs = ServedRuns(given, Measurements())
+    shutil.rmtree(folder / "model")
+    (folder / "model").mkdir()
+    for _ in range(2):  # a folder that lacks files, and none
+        runs.refresh()
+        printed = capsys.readouterr().err.replace("\n", " ")
+        for name, place in given.items():
+            served = runs[name]
+            assert str(place) in printed
+            assert served.problem == served.trouble.replace(str(place), name) != served.trouble
+            told = describe_run(served, ServerConfig())["problem"]
+            assert told == served.problem
+            assert folder.parent.name not in told
+        shutil.rmtree(folder, ignore_errors=True)
+        for served in runs:
+            served.stamp = Stamp(0, 0, 0, 0)  # as if it had been another one
 
 
 def test_what_is_no_run_is_refused_at_the_start(tmp_path: Path) -> None:

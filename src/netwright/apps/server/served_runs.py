@@ -43,25 +43,34 @@ class ServedRun:
         self.name, self.folder = name, folder
         self.stamp = self._look()
         self.run: Run = open_run(folder)
-        self.problem = ""  # why the folder as it is now cannot be served
+        self.trouble = ""  # why the folder as it is now cannot be served
 
     def refresh(self) -> bool | None:
         """Read the folder again if it has changed: whether that could be done; None: nothing new.
 
         What cannot be read leaves the run as it was, and is tried again: a copy may be under way.
         """
-        stamp = self._look()
+        stamp, before = self._look(), self.trouble
         if stamp == self.stamp:
+            self.trouble = ""
             return None
-        before = self.problem
         try:
-            self.run, self.problem, self.stamp = open_run(self.folder), "", stamp
+            self.run, self.trouble, self.stamp = open_run(self.folder), "", stamp
         except NetwrightError as error:
-            self.problem = str(error)
+            self.trouble = str(error)
         except (OSError, MemoryError, RuntimeError) as error:
             said = shortage_sentence(error) if is_shortage(error) else str(error)
-            self.problem = f"{self.folder} cannot be read: {said}"
-        return None if self.problem and self.problem == before else not self.problem
+            self.trouble = f"{self.folder} cannot be read: {said}"
+        return None if self.trouble and self.trouble == before else not self.trouble
+
+    @property
+    def problem(self) -> str:
+        """The trouble as clients are told: where the folder lies is not for them."""
+        told = self.trouble
+        for path in map(str, (self.folder.resolve(), self.folder.absolute(), self.folder)):
+            if os.sep in path:  # a name alone may be a word of the sentence
+                told = re.sub(rf"(?<![\w./-]){re.escape(path)}(?![\w-])", self.name, told)
+        return told
 
     def _look(self) -> Stamp | None:
         """The stamp of what is there now; None: nothing."""
@@ -108,7 +117,7 @@ class ServedRuns:
             if done:
                 print_message(f"{served.name} has changed and was loaded again")
             else:
-                print_warning(f"{served.name} stays as it was: {served.problem}")
+                print_warning(f"{served.name} stays as it was: {served.trouble}")
 
 
 def named_folders(given: Iterable[str]) -> dict[str, Path]:
