@@ -148,9 +148,9 @@ def test_a_request_that_takes_too_long_is_refused(
 def test_a_place_is_taken_before_the_body_is_read(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from netwright.apps.server import app
+    from netwright.apps.server.body import read_body
 
-    read_body, seen = app.read_body, list[str]()
+    seen = list[str]()
     is_reading, may_read = threading.Event(), threading.Event()
 
     async def held_up(request: Any, config: Any) -> bytes:
@@ -160,7 +160,7 @@ def test_a_place_is_taken_before_the_body_is_read(
             await asyncio.to_thread(may_read.wait, 60)
         return await read_body(request, config)
 
-    monkeypatch.setattr(app, "read_body", held_up)
+    monkeypatch.setattr("netwright.apps.server.app.read_body", held_up)
     asking, body, path = serve(max_waiting=1), b"size,colour\n1,red\n", "/runs/things/predict"
     first = asking.begin("POST", path, body, CSV)
     assert is_reading.wait(60)
