@@ -242,6 +242,8 @@ def test_a_reader_who_goes_away_makes_room(serve: Serve) -> None:
         future.cancel()
         while "netwright_streams 1" in asking.ask("GET", "/metrics").body.decode():
             time.sleep(0.001)
+    answer = asking.post("/runs/letters/generate", {"max_tokens": 3})
+    assert (answer.status, len(answer.json["text"])) == (200, 3)
 
 
 def test_when_it_ends_it_says_so(serve: Serve) -> None:
