@@ -9,7 +9,8 @@ Each side runs in a process of its own, in turns, its packages imported before t
     predict the same preprocessing, fitted before, then the network by torch, and DataFrame.to_csv;
             here `netwright predict`, with a run that was trained before
 
-The rest are whole processes, with their imports, as they are started in a shell:
+The rest are whole processes, with their imports, as they are started in a shell; the modules of
+netwright are compiled before, as those of installed packages are:
 
     train   a script of pandas and scikit-learn: read, split, preprocessing, MLPClassifier with the
             layers, batches and epochs of `netwright train mlp`, and its measures of the test rows;
@@ -23,6 +24,7 @@ The rest are whole processes, with their imports, as they are started in a shell
 """
 
 import argparse
+import compileall
 import contextlib
 import io
 import json
@@ -37,6 +39,8 @@ from typing import Any
 
 import numpy as np
 from reporting import add_json_option, quartiles, show, spread
+
+import netwright
 
 COLUMNS = {
     "rows": ("rows", ",d"),
@@ -206,6 +210,9 @@ def _train_here(path: str, *more: str, out: str = "timed") -> Callable[[], Any]:
     def train() -> None:
         import shutil
 
+        from netwright.apps.cli.start import collect_after_loading
+
+        collect_after_loading()  # as the command begins
         from netwright.apps.cli.main import run
 
         place = f"{path}.{out}"
@@ -298,6 +305,7 @@ def main() -> None:
     if options.side:
         print(json.dumps(measure_side(*options.side)))
         return
+    compileall.compile_dir(Path(netwright.__path__[0]), quiet=1)
     found = []
     with tempfile.TemporaryDirectory() as folder:
         wine = Path(folder, "wine.csv")

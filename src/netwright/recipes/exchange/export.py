@@ -10,7 +10,6 @@ Shapes: N rows.
 """
 
 import math
-from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from netwright.core.errors import ConfigError, RunError, UnknownNameError
+from netwright.core.catalog import Catalog
+from netwright.core.errors import ConfigError, RunError
 from netwright.core.files.storage import Staging, as_json, new_folder
 from netwright.core.terminal.notebook_table import notebook_table
 from netwright.core.trees import count_rows, move, take_rows, tensors_of
@@ -31,21 +31,20 @@ from netwright.recipes.exchange.export_format import (
     Reopened,
     check_packages,
 )
-from netwright.recipes.exchange.hugging_face import HuggingFace
 from netwright.recipes.exchange.input_scaling import build_input_scaling
-from netwright.recipes.exchange.onnx_graph import OnnxGraph
 from netwright.recipes.exchange.predict_script import check_script, write_script
 from netwright.recipes.exchange.predictor import Predictor
-from netwright.recipes.exchange.state_dict import StateDict
-from netwright.recipes.exchange.torch_program import TorchProgram
 from netwright.recipes.saved.run_record import RunRecord
 
-FORMATS: Mapping[str, ExportFormat] = {
-    "state-dict": StateDict(),
-    "onnx": OnnxGraph(),
-    "torch-export": TorchProgram(),
-    "hf": HuggingFace(),
-}
+FORMATS: Catalog[type[ExportFormat]] = Catalog(
+    "format",
+    {
+        "state-dict": "netwright.recipes.exchange.state_dict:StateDict",
+        "onnx": "netwright.recipes.exchange.onnx_graph:OnnxGraph",
+        "torch-export": "netwright.recipes.exchange.torch_program:TorchProgram",
+        "hf": "netwright.recipes.exchange.hugging_face:HuggingFace",
+    },
+)
 TOLERANCE = 1e-4  # of the largest prediction
 MOST_ROWS = 32
 DESCRIPTION, PREPROCESSING = "export.json", "preprocessing.json"
@@ -116,11 +115,7 @@ def export_run(
 
 def find_format(name: str) -> ExportFormat:
     """The format of this name, with the packages that it needs."""
-    form = FORMATS.get(name)
-    if form is None:
-        raise UnknownNameError(
-            f"unknown format {name!r}; a run is exported to {', '.join(FORMATS)}"
-        )
+    form = FORMATS.load(name)()
     check_packages(name, form)
     return form
 
