@@ -39,7 +39,7 @@ IMPORTED_AS = {
 EXTRAS = ("tables", "text", "fast", "search", "serve", "export", "track")
 COMPILERS = {"numba"}  # of the extra `fast`: imported where it is asked for, as Triton is
 BROUGHT_BY_TORCH = {"triton"}  # where it has CUDA: imported where a kernel is built, never at start
-SERVER = {"starlette", "uvicorn"}  # of the extra `serve`: its room is imported by `serve` alone
+SERVER = {"starlette", "uvicorn"}  # of the extra `serve`: imported by `serve` and `studio` alone
 KERNELS = re.compile(r"_kernels$")  # files that are imported there alone
 
 
@@ -253,7 +253,8 @@ def test_every_import_is_declared() -> None:
     def is_missing_at_start(path: Path) -> bool:
         is_kernel = KERNELS.search(path.stem)
         more = BROUGHT_BY_TORCH | COMPILERS if is_kernel else set()
-        more |= SERVER if path.is_relative_to(PACKAGE / "apps" / "server") else set()
+        is_served = path.relative_to(PACKAGE).parts[:2] in {("apps", "server"), ("apps", "studio")}
+        more |= SERVER if is_served else set()
         return bool(facts_of(path).packages_at_start - needed - more)
 
     assert not breaking(is_missing_at_start)

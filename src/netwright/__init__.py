@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from netwright.recipes.fitting.find_lr import find_lr as find_lr
     from netwright.recipes.fitting.fit import fit as fit
     from netwright.recipes.judging.compare import compare as compare
+    from netwright.recipes.judging.compare_runs import compare_runs as compare_runs
     from netwright.recipes.judging.cross_validate import cross_validate as cross_validate
     from netwright.recipes.judging.group_metrics import evaluate_groups as evaluate_groups
     from netwright.recipes.model_search.search_models import search_models as search_models
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from netwright.recipes.run.run import Run as Run
     from netwright.recipes.run.run import open_run as open_run
     from netwright.recipes.saved.load_recipe import load_recipe as load_recipe
+    from netwright.recipes.saved.run_list import list_runs as list_runs
     from netwright.recipes.saved.verify import verify as verify
     from netwright.recipes.search.search import search as search
     from netwright.train.callback import Callback as Callback
@@ -64,6 +66,7 @@ _HOMES = {
     "Trainer": "netwright.train.trainer",
     "backprop": "netwright.backprop",
     "compare": "netwright.recipes.judging.compare",
+    "compare_runs": "netwright.recipes.judging.compare_runs",
     "cross_validate": "netwright.recipes.judging.cross_validate",
     "data": "netwright.data",
     "decoding": "netwright.decoding",
@@ -77,6 +80,7 @@ _HOMES = {
     "inspectable": "netwright.recipes.run.look_inside",
     "inspection": "netwright.inspection",
     "layers": "netwright.layers",
+    "list_runs": "netwright.recipes.saved.run_list",
     "load_recipe": "netwright.recipes.saved.load_recipe",
     "losses": "netwright.losses",
     "metrics": "netwright.metrics",

@@ -189,7 +189,7 @@ def test_a_fault_of_ours_is_told_and_shows_no_path(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     printed: list[str] = []
-    monkeypatch.setattr("netwright.apps.server.app.print_message", printed.append)
+    monkeypatch.setattr("netwright.apps.server.replies.print_message", printed.append)
 
     def failing(run: Run, inputs: Any) -> Any:
         raise KeyError("/secret/path")

@@ -19,7 +19,7 @@ def headers_of(**given: str) -> dict[bytes, list[bytes]]:
 
 def status_of(door: Door, headers: dict[bytes, list[bytes]], path: str = "/runs") -> int:
     try:
-        door.check(path, headers)
+        door.check("GET", path, headers)
     except RefusalError as refusal:
         return refusal.status
     return 200
@@ -99,7 +99,7 @@ WRONG = ["", "Bearer", f"bearer {TOKEN}", f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-
 @for_each("given", WRONG)
 def test_a_wrong_token_is_refused(given: str) -> None:
     with pytest.raises(RefusalError, match="wants its token") as refusal:
-        WIDE.check("/runs", headers_of(host="10.0.0.1", authorization=given))
+        WIDE.check("GET", "/runs", headers_of(host="10.0.0.1", authorization=given))
     assert refusal.value.status == 401
     assert refusal.value.headers == {"WWW-Authenticate": "Bearer"}
 
@@ -139,7 +139,7 @@ def called(scope: dict[str, Any]) -> tuple[list[Message], int]:
 
 
 def test_what_is_refused_never_reaches_the_app_and_all_answers_are_inert() -> None:
-    scope: dict[str, Any] = {"type": "http", "path": "/", "headers": [(b"Host", b"localhost")]}
+    scope: dict[str, Any] = {"type": "http", "method": "GET", "path": "/", "headers": []}
     for host, times in ((b"localhost", 1), (b"evil.example", 0)):
         sent, calls = called({**scope, "headers": [(b"Host", host)]})
         assert calls == times

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from netwright.core.errors import ConfigError, DataError, RunError
-from netwright.core.files.folder_lock import LOCK, FolderLock
+from netwright.core.files.folder_lock import LOCK, FolderLock, Owner, owner_of
 from tests.odd_files import is_untouched, outside_of, plant
 from tests.odd_files import refusal as odd
 
@@ -135,7 +135,7 @@ def test_a_full_disk_takes_the_lock_without_a_word_on_its_owner(
 FORK = """
 import os, sys
 from pathlib import Path
-from netwright.core.files.folder_lock import LOCK, FolderLock
+from netwright.core.files.folder_lock import LOCK, FolderLock, Owner, owner_of
 folder = Path(sys.argv[1])
 with FolderLock(folder):
     child = os.fork()
@@ -197,3 +197,20 @@ def test_the_lock_has_the_mode_that_the_umask_leaves(tmp_path: Path) -> None:
             assert (tmp_path / LOCK).stat().st_mode & 0o777 == 0o600
     finally:
         os.umask(before)
+
+
+def test_others_see_who_owns_a_folder_and_that_nobody_does(tmp_path: Path) -> None:
+    assert owner_of(tmp_path) is None
+    with FolderLock(tmp_path):
+        assert owner_of(tmp_path) == Owner(os.getpid(), HOST)
+        with pytest.raises(RunError), FolderLock(tmp_path):
+            pass  # to look has not let go of it
+    assert owner_of(tmp_path) is None
+
+
+def test_what_a_killed_owner_wrote_is_no_owner(tmp_path: Path) -> None:
+    for pid in (os.getpid(), 2**30, 1, -5, True, "7"):
+        (tmp_path / LOCK).write_text(json.dumps({"pid": pid, "host": HOST}))
+        assert owner_of(tmp_path) is None
+    (tmp_path / LOCK).write_text("[]")
+    assert owner_of(tmp_path) is None

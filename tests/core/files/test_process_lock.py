@@ -15,7 +15,7 @@ import pytest
 from netwright.core.errors import DataError
 from netwright.core.files import process_lock
 from netwright.core.files.inside import Folder
-from netwright.core.files.process_lock import ProcessLock
+from netwright.core.files.process_lock import ProcessLock, is_locked
 from tests.odd_files import ODD, is_untouched, outside_of, plant, refusal
 
 HOLD = """
@@ -214,4 +214,13 @@ def test_a_guarded_folder_stays_locked_when_the_file_is_removed(tmp_path: Path) 
         assert not ProcessLock(tmp_path / "x", guarding=tmp_path).acquire(wait=False)
         assert not (tmp_path / "x").exists()
     assert lock.acquire(wait=False)
+    lock.release()
+
+
+def test_looking_at_a_lock_neither_takes_it_nor_lets_it_go(tmp_path: Path) -> None:
+    lock = ProcessLock(tmp_path / "lock", guarding=tmp_path)
+    assert not is_locked(tmp_path)
+    with lock:
+        assert is_locked(tmp_path) and is_locked(tmp_path)
+    assert not is_locked(tmp_path) and lock.acquire(wait=False)
     lock.release()

@@ -28,9 +28,11 @@ from netwright.apps.cli.commands.list_command import list_names
 from netwright.apps.cli.commands.predict_command import predict
 from netwright.apps.cli.commands.race_command import race
 from netwright.apps.cli.commands.report_command import report
+from netwright.apps.cli.commands.runs_command import runs
 from netwright.apps.cli.commands.sample_data_command import sample_data
 from netwright.apps.cli.commands.search_command import search
-from netwright.apps.cli.commands.serve_command import serve
+from netwright.apps.cli.commands.serving.serve_command import serve
+from netwright.apps.cli.commands.serving.studio_command import studio
 from netwright.apps.cli.commands.theory_command import theory
 from netwright.apps.cli.commands.train_command import train
 from netwright.apps.cli.commands.verify_command import verify
@@ -58,6 +60,8 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "predict": predict,
     "generate": generate,
     "serve": serve,
+    "studio": studio,
+    "runs": runs,
     "words": words,
     "export": export,
     "import": import_weights,

@@ -6,17 +6,14 @@ GET  /runs, /runs/NAME     what is served          GET  /health, /ready, /metric
 """
 
 import asyncio
-import json
 import time
-import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from http import HTTPStatus
-from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
@@ -32,13 +29,12 @@ from netwright.apps.server.openapi import describe_api
 from netwright.apps.server.overview_page import overview_page
 from netwright.apps.server.question import AnswerOptions, Question, Reply
 from netwright.apps.server.refusal import RefusalError, try_later
+from netwright.apps.server.replies import as_json, not_found, refused
 from netwright.apps.server.run_description import describe_run
 from netwright.apps.server.served_runs import ServedRuns
 from netwright.apps.server.server_config import ServerConfig
 from netwright.core.config import parse
-from netwright.core.errors import NetwrightError
-from netwright.core.memory_shortage import is_shortage
-from netwright.core.terminal.console import print_message, print_warning
+from netwright.core.terminal.console import print_warning
 from netwright.recipes.run.run import Run
 
 LOOK_EVERY = 1.0  # seconds between two looks at the folders
@@ -162,11 +158,11 @@ class RunServer:
 
     async def list_runs(self, request: Request) -> Response:
         """What is served."""
-        return _json({"runs": [describe_run(one, self.config) for one in self.runs]})
+        return as_json({"runs": [describe_run(one, self.config) for one in self.runs]})
 
     async def one_run(self, request: Request) -> Response:
         """One of them."""
-        return _json(describe_run(self.runs[request.path_params["name"]], self.config))
+        return as_json(describe_run(self.runs[request.path_params["name"]], self.config))
 
     async def health(self, request: Request) -> Response:
         """That the server runs."""
@@ -219,7 +215,7 @@ def build_app(
             for path, (method, endpoint) in routes.items()
         ],
         lifespan=server.serving,
-        exception_handlers={HTTPException: _not_found},
+        exception_handlers={HTTPException: not_found},
     )
     app.router.redirect_slashes = False  # there is one path to each thing
     return guarded(app, door)
@@ -234,7 +230,7 @@ def _answering(endpoint: Endpoint, server: RunServer) -> Endpoint:
         try:
             response = await endpoint(request)
         except Exception as error:
-            response = _refused(error)
+            response = refused(error)
         status = str(response.status_code)
         name = request.path_params.get("name", "")
         known = name if name in server.batchers else ""  # names of strangers are not kept
@@ -245,45 +241,3 @@ def _answering(endpoint: Endpoint, server: RunServer) -> Endpoint:
         return response
 
     return called
-
-
-def _refused(error: Exception) -> Response:
-    """What is said of an error; one that nobody foresaw is a fault of ours, and is told."""
-    if isinstance(error, RefusalError):
-        return JSONResponse({"error": str(error)}, error.status, error.headers)
-    if isinstance(error, NetwrightError):
-        return JSONResponse({"error": str(error)}, HTTPStatus.BAD_REQUEST)
-    if isinstance(error, ClientDisconnect):
-        return Response(status_code=HTTPStatus.BAD_REQUEST)  # nobody reads it
-    if is_shortage(error):
-        sentence = "there is not enough memory for this request: send fewer rows"
-        return JSONResponse({"error": sentence}, HTTPStatus.SERVICE_UNAVAILABLE)
-    for line in traceback.format_exception(error):
-        print_message(line)
-    sentence = "the server failed on this request; what it printed says why"
-    return JSONResponse({"error": sentence}, HTTPStatus.INTERNAL_SERVER_ERROR)
-
-
-async def _not_found(request: Request, error: Exception) -> Response:
-    """A path or a method that there is not."""
-    status = error.status_code if isinstance(error, HTTPException) else HTTPStatus.NOT_FOUND
-    if status == HTTPStatus.METHOD_NOT_ALLOWED:
-        sentence = "this path takes another method; GET / says which"
-    else:
-        sentence = "there is nothing at this path; GET / says what there is"
-    headers = error.headers if isinstance(error, HTTPException) else None
-    return JSONResponse({"error": sentence}, status, headers)
-
-
-def _json(value: Any) -> Response:
-    """JSON in which measured values may be no numbers: NaN is null."""
-    return Response(json.dumps(_finite(value), allow_nan=False), media_type=JSON)
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [_finite(one) for one in value]
-    is_number = isinstance(value, float)
-    return None if is_number and not (-float("inf") < value < float("inf")) else value

@@ -37,18 +37,34 @@ class Door:
         hosts: names by which the server may be asked, beside those of this machine.
         any_address: whether a number may stand for a name: it does not depend on DNS.
         token: that every request has to bring; empty: none.
+        cookie: the name of a cookie that may bring it, for people; empty: programs alone ask.
+        open: paths that are answered without it.
     """
 
     hosts: frozenset[str] = frozenset()
     any_address: bool = False
     token: str = ""
+    cookie: str = ""
+    open: frozenset[str] = OPEN
 
-    def check(self, path: str, headers: dict[bytes, list[bytes]]) -> None:
+    def check(self, method: str, path: str, headers: dict[bytes, list[bytes]]) -> None:
         """Refuse a request of a stranger."""
         host = self._host(headers)
         self._check_origin(host, headers)
-        if self.token and path not in OPEN:
+        if self.token and path not in self.open and not self._has_cookie(method, headers):
             self._check_token(headers)
+
+    def is_token(self, given: str) -> bool:
+        """Whether this is the token; it takes as long to say no to a near one as to any other."""
+        return bool(self.token) and hmac.compare_digest(given.encode(), self.token.encode())
+
+    def _has_cookie(self, method: str, headers: dict[bytes, list[bytes]]) -> bool:
+        """Whether a browser that was let in asks; what changes anything must name its page."""
+        if not self.cookie or (method not in {"GET", "HEAD"} and b"origin" not in headers):
+            return False
+        sent = b";".join(headers.get(b"cookie", [])).decode("latin-1").split(";")
+        pairs = (pair.strip().partition("=") for pair in sent)
+        return any(name == self.cookie and self.is_token(value) for name, _, value in pairs)
 
     def _host(self, headers: dict[bytes, list[bytes]]) -> str:
         given = [value.decode("latin-1") for value in headers.get(b"host", [])]
@@ -123,7 +139,7 @@ def guarded(app: App, door: Door) -> App:
         for name, value in scope["headers"]:
             headers.setdefault(name.lower(), []).append(value)
         try:
-            door.check(scope["path"], headers)
+            door.check(scope["method"], scope["path"], headers)
         except RefusalError as refusal:
             await _refuse(refusal, send_safely)
             return

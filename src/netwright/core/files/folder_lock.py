@@ -8,11 +8,12 @@ import os
 import sys
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from netwright.core.errors import ConfigError, RunError
 from netwright.core.files.json_text import json_value
-from netwright.core.files.process_lock import ProcessLock
+from netwright.core.files.process_lock import ProcessLock, is_locked
 from netwright.core.files.storage import read_bytes
 
 LOCK = ".lock"
@@ -60,12 +61,53 @@ class FolderLock:
             self._lock.release()
 
 
+@dataclass(frozen=True)
+class Owner:
+    """The process that owns a folder, and the machine that it runs on."""
+
+    pid: int
+    host: str
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it runs on this machine."""
+        return sys.platform != "win32" and self.host == os.uname().nodename
+
+
+def owner_of(folder: Path) -> Owner | None:
+    """Who owns a folder now; None where nobody does, also where the owner was killed."""
+    owner = _read_owner(folder / LOCK)
+    if owner is None or (owner.is_here and not _lives(owner.pid)):
+        return None
+    return owner if is_locked(folder) else None
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass  # it is another user's
+    return True
+
+
+def _read_owner(path: Path) -> Owner | None:
+    """Who has written to the file; None where nothing of that kind is in it."""
+    try:
+        owner = json_value(read_bytes(path, most=MOST))
+        pid, host = owner["pid"], owner["host"]
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+    is_one = type(pid) is int and 1 < pid < 2**31 and isinstance(host, str)
+    return Owner(pid, host) if is_one else None
+
+
 def _owner(path: Path) -> str:
     """Who holds the lock; that is written right after it is taken, so wait a moment for it."""
     for _ in range(20):
-        try:
-            owner = json_value(read_bytes(path, most=MOST))
-            return f"process {owner['pid']} on {owner['host']}"
-        except (OSError, ValueError, TypeError, KeyError):
-            time.sleep(0.005)
+        owner = _read_owner(path)
+        if owner is not None:
+            return f"process {owner.pid} on {owner.host}"
+        time.sleep(0.005)
     return "another process"

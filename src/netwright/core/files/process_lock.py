@@ -100,6 +100,18 @@ class ProcessLock:
         self.release()
 
 
+def is_locked(folder: Path) -> bool:
+    """Whether a process holds this folder; where there are no locks, nobody is known not to."""
+    with open_folder(folder) as here:
+        if sys.platform == "win32" or here.handle is None:
+            return True
+        try:  # a lock that others may have too: it is let go with the folder
+            fcntl.flock(here.handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        return False
+
+
 def _locked(handle: int, *, wait: bool) -> int:
     """The descriptor, with its lock; closed where there is none to have."""
     try:

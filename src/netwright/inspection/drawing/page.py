@@ -9,6 +9,7 @@ import base64
 import hashlib
 import html
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import Literal, Protocol
 from urllib.parse import quote
@@ -24,7 +25,7 @@ MOST_PANES = 4  # as many as the style sheet has rules for
 
 
 class Html(str):
-    """Markup that is safe to put on a page; only this file and `formula` write it."""
+    """Markup that is safe to put on a page; only this file, `controls` and `formula` write it."""
 
     __slots__ = ()
 
@@ -48,6 +49,41 @@ class Picture(Protocol):
         """The figure as a file."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Served:
+    """What a page of a server has beyond its content; its policy is sent in a header.
+
+    Args:
+        menu: the server's pages: words -> path.
+        here: the path of this one.
+        styles: paths of style sheets.
+        modules: paths of scripts.
+    """
+
+    menu: Mapping[str, str]
+    here: str
+    styles: Sequence[str]
+    modules: Sequence[str] = ()
+
+    def head(self) -> str:
+        """The links to styles and scripts."""
+        styles = (f'<link rel="stylesheet" href="{_escape(path)}">\n' for path in self.styles)
+        modules = (f'<script type="module" src="{_escape(p)}"></script>\n' for p in self.modules)
+        return "".join([*styles, *modules])
+
+    def bar(self) -> str:
+        """The links to the other pages."""
+        links = "".join(
+            f'<a href="{_escape(path)}"{_current(path == self.here)}>{_escape(words)}</a>'
+            for words, path in self.menu.items()
+        )
+        return f'<nav class="site" aria-label="Pages">{links}</nav>'
+
+
+def _current(is_here: bool) -> str:
+    return ' aria-current="page"' if is_here else ""
+
+
 class Page:
     """Sections of blocks under a title.
 
@@ -55,10 +91,13 @@ class Page:
         title: of the page and the window.
         subtitle: one line below it.
         keys: whether keys turn the page's steps.
+        served: the page is one of a server's, which sends styles, scripts and the policy.
     """
 
-    def __init__(self, title: str, *, subtitle: str = "", keys: bool = False) -> None:
-        self.title, self.subtitle, self.keys = title, subtitle, keys
+    def __init__(
+        self, title: str, *, subtitle: str = "", keys: bool = False, served: Served | None = None
+    ) -> None:
+        self.title, self.subtitle, self.keys, self.served = title, subtitle, keys, served
         self._sections: list[tuple[str, Html]] = []
 
     def section(self, title: str, *blocks: Html) -> None:
@@ -82,14 +121,21 @@ class Page:
             for number, (title, blocks) in enumerate(self._sections, start=1)
         )
         subtitle = f'<p class="subtitle">{_escape(self.subtitle)}</p>' if self.subtitle else ""
+        rules = (
+            f'<meta http-equiv="Content-Security-Policy" content="{_escape(policy)}">\n'
+            if self.served is None
+            else ""
+        )
+        pages = self.served.bar() if self.served else ""
+        dress = f"<style>{style}</style>\n" if self.served is None else self.served.head()
         return (
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-            f'<meta http-equiv="Content-Security-Policy" content="{_escape(policy)}">\n'
+            f"{rules}"
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             '<meta name="referrer" content="no-referrer">\n<link rel="icon" href="data:,">\n'
-            f"<title>{_escape(self.title)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
-            f"<header><h1>{_escape(self.title)}</h1>{subtitle}"
-            f"{f'<nav>{menu}</nav>' if len(self._sections) > 1 else ''}</header>\n"
+            f"<title>{_escape(self.title)}</title>\n{dress}</head>\n<body>\n"
+            f"<header>{pages}<h1>{_escape(self.title)}</h1>{subtitle}"
+            f"{f'<nav>{menu}</nav>' if len(self._sections) > 1 and not pages else ''}</header>\n"
             f"<main>\n{body}</main>\n<footer>made by netwright</footer>\n"
             f"{f'<script>{script}</script>' if script else ''}</body>\n</html>\n"
         )

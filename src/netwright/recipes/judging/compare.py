@@ -148,7 +148,7 @@ def run_comparison(prepared: PreparedComparison, *, quiet: bool = False) -> Comp
         baseline=of_all["baseline"][metric.name],
         baseline_rule=of_all["baseline_rule"],
         rows=rows,
-        verdicts=_verdicts(rows, fits, metric),
+        verdicts=judge_rows(rows, fits, metric),
     )
 
 
@@ -165,11 +165,25 @@ def _fit(contender: Contender, seed: int, data: Data, own: OwnParts) -> Results:
 
 
 def _row(contender: Contender, fits: Sequence[Results], metric: Metric) -> ComparedEntry:
-    return ComparedEntry(
-        label=contender.label,
-        recipe=replace(contender.recipe, seed=contender.seeds[0]).to_mapping(),
+    recipe = replace(contender.recipe, seed=contender.seeds[0]).to_mapping()
+    return replace(
+        compared_entry(contender.label, recipe, contender.seeds, fits, metric),
         repeats=contender.repeats,
-        seeds=contender.seeds,
+    )
+
+
+def compared_entry(
+    label: str,
+    recipe: Mapping[str, Any],
+    seeds: tuple[int, ...],
+    fits: Sequence[Results],
+    metric: Metric,
+) -> ComparedEntry:
+    """What one recipe reached under these seeds; one fit a seed."""
+    return ComparedEntry(
+        label=label,
+        recipe=recipe,
+        seeds=seeds,
         scores=tuple(fit["metrics"][metric.name] for fit in fits),
         parameters=fits[0]["parameters"],
         seconds=sum(fit["seconds"] for fit in fits) / len(fits),
@@ -179,7 +193,7 @@ def _row(contender: Contender, fits: Sequence[Results], metric: Metric) -> Compa
     )
 
 
-def _verdicts(
+def judge_rows(
     rows: Sequence[ComparedEntry], fits: Sequence[Sequence[Results]], metric: Metric
 ) -> tuple[GapVerdict, ...]:
     """On each row after the first."""

@@ -1,11 +1,14 @@
 """`netwright compare`: an honest answer to which of two or more is better."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from netwright.apps.cli.typed_recipe import typed_recipe
+
+if TYPE_CHECKING:
+    from netwright.recipes.judging.comparison import Comparison
 
 
 def compare(  # noqa: PLR0913, PLR0917 - one argument an option
@@ -45,6 +48,12 @@ def compare(  # noqa: PLR0913, PLR0917 - one argument an option
     out: Annotated[
         Path | None, typer.Option(help="Where the page goes. (the next runs/compare-A-B-NNN)")
     ] = None,
+    as_trained: Annotated[
+        bool,
+        typer.Option(
+            "--as-trained", help="Compare run folders as they are, paired by seed; train nothing."
+        ),
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Hide progress.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The comparison as JSON.")] = False,
 ) -> None:
@@ -53,11 +62,16 @@ def compare(  # noqa: PLR0913, PLR0917 - one argument an option
     netwright compare logistic mlp --data moons
     netwright compare mlp mlp:dropout=0 --seeds 10
     netwright compare mlp mlp
+    netwright compare --as-trained runs/mlp-moons-00* runs/logistic-moons-00*
     """
-    from netwright.core.terminal.console import print_json, print_message, print_result, print_table
+    from netwright.core.terminal.console import print_message
     from netwright.recipes.judging.compare import prepare_comparison, run_comparison
+    from netwright.recipes.judging.compare_runs import compare_runs
     from netwright.recipes.saved.run_folder import create_run_folder
 
+    if as_trained:
+        _show(compare_runs(*entries, metric=metric), out, as_json=as_json)
+        return
     typed = typed_recipe(
         [],
         None,
@@ -97,12 +111,24 @@ def compare(  # noqa: PLR0913, PLR0917 - one argument an option
     except BaseException:
         folder.rmdir()
         raise
-    page = comparison.save(folder / "compare.html")
-    comparison.save(folder / "compare.json")
+    _show(comparison, folder, as_json=as_json)
+
+
+def _show(comparison: "Comparison", folder: Path | None, *, as_json: bool) -> None:
+    """Write the page and the numbers into the folder, where there is one, and print them."""
+    from netwright.core.terminal.console import print_json, print_result, print_table
+    from netwright.recipes.saved.run_folder import create_run_folder
+
+    page = None
+    if folder is not None:
+        create_run_folder(folder, "", "")
+        page = comparison.save(folder / "compare.html")
+        comparison.save(folder / "compare.json")
     if as_json:
-        print_json({"page": str(page), **comparison.to_json()})
+        print_json({"page": page and str(page), **comparison.to_json()})
         return
     print_table(comparison.table_rows(), title=comparison.setting)
     for remark in comparison.remarks:
         print_result(remark)
-    print_result(f"page: {page}")
+    if page is not None:
+        print_result(f"page: {page}")

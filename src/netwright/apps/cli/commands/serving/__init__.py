@@ -1,0 +1,1 @@
+"""Commands that answer over HTTP until they are ended."""

@@ -1,0 +1,1 @@
+"""The studio: the runs of a folder in a browser."""

@@ -1,0 +1,22 @@
+"""The style sheets and scripts of the studio: an explicit table, which no path leads out of."""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+
+STYLE, SCRIPT = "text/css; charset=utf-8", "text/javascript; charset=utf-8"
+# Name -> the package that holds the file, and what it is.
+ASSETS: Mapping[str, tuple[str, str]] = {
+    "page.css": ("netwright.inspection.drawing", STYLE),
+    "studio.css": ("netwright.apps.studio.static", STYLE),
+    "elements.js": ("netwright.apps.studio.static", SCRIPT),
+    "sparkline.js": ("netwright.apps.studio.static", SCRIPT),
+    "runs.js": ("netwright.apps.studio.static", SCRIPT),
+}
+
+
+@cache
+def read_asset(name: str) -> bytes:
+    """The content of one of the table."""
+    package, _ = ASSETS[name]
+    return files(package).joinpath(name).read_bytes()

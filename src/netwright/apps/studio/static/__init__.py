@@ -1,0 +1,1 @@
+"""Style sheets and scripts that the studio sends."""

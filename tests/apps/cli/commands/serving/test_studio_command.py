@@ -1,0 +1,26 @@
+"""`netwright studio`: what it refuses before it listens."""
+
+import sys
+
+import pytest
+
+from tests.apps.cli.conftest import Type
+
+
+def test_refuses_in_one_sentence(type_in: Type) -> None:
+    pytest.importorskip("uvicorn")
+    assert type_in("studio", "nowhere").err == "error: nowhere is not a folder\n"
+    answer = type_in("studio", "--host", "no host")
+    assert answer.err == "error: --host must be a name or an address, got 'no host'\n"
+
+
+def test_without_its_packages_it_says_what_to_install(
+    type_in: Type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rooms = ("netwright.apps.server.", "netwright.apps.studio.")
+    for name in [name for name in sys.modules if name.startswith(rooms)]:
+        monkeypatch.delitem(sys.modules, name)
+    for name in [name for name in sys.modules if name.startswith("starlette")] + ["starlette"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    answer = type_in("studio")
+    assert answer.err == "error: the studio needs the extra: pip install 'netwright[studio]'\n"
