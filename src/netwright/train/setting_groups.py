@@ -9,6 +9,7 @@ from netwright.core.config import Config, Count, Doc, Fraction, NotNegative, One
 from netwright.losses.catalog import LOSSES
 from netwright.losses.penalty import Penalized
 from netwright.losses.smoothing import SmoothOver
+from netwright.losses.target_transform import TransformKind
 from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.optimizers.optimizer import Kernel
 from netwright.optimizers.schedules import SCHEDULES
@@ -192,6 +193,14 @@ class Objective(Config):
             "those left out: {spam: 5}"
         ),
         Heeded.BY_ANY_RULE,
+    ] = None
+    target_transform: Annotated[
+        TransformKind | None,
+        Doc(
+            "learn reals with long tails through a curve: log (above 0), log1p (from 0 on) or "
+            "asinh; predictions and metrics stay in the units of the target; default: as they are"
+        ),
+        Resume.IF_GIVEN,  # checkpoints of before have none
     ] = None
     threshold: Annotated[
         str | None,

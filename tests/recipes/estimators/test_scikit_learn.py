@@ -12,6 +12,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.datasets import load_digits, make_multilabel_classification
 from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
@@ -48,6 +49,17 @@ def weights_of(estimator: Any) -> torch.Tensor:
 
 def small(**settings: Any) -> Any:
     return NetClassifier(**{"hidden": (4,), "epochs": 2, "random_state": 0, **settings})
+
+
+def test_a_transform_of_targets_is_that_of_scikit_learn(reals: Rows) -> None:
+    inputs, y = reals
+    y = np.exp(y / 10)
+    how: Any = {"hidden": (4,), "epochs": 3, "random_state": 0, "device": "cpu"}
+    ours = NetRegressor("mlp", target_transform="log", **how).fit(inputs, y)
+    theirs = TransformedTargetRegressor(
+        NetRegressor("mlp", **how), func=np.log, inverse_func=np.exp
+    )
+    assert ours.predict(inputs) == pytest.approx(theirs.fit(inputs, y).predict(inputs), rel=1e-4)
 
 
 @pytest.mark.parametrize("standardize", [True, False])

@@ -176,3 +176,8 @@ def test_the_loss_is_neither_convex_nor_squashed_by_itself() -> None:
 def test_a_rule_of_its_own_does_not_use_it() -> None:
     with pytest.raises(ConfigError, match="lda has its own learning rule and does not use loss"):
         nw.fit("lda", toy_data(rows=40), loss=twice, save=False, device="cpu", quiet=True)
+
+
+def test_members_of_an_ensemble_are_averaged_in_the_units_of_the_target() -> None:
+    with pytest.raises(ConfigError, match="target_transform is not for ensembles"):
+        nw.fit("bagging", toy_data("real"), target_transform="asinh", save=False, quiet=True)

@@ -12,7 +12,7 @@ import torch
 
 import netwright as nw
 from netwright.core.errors import ConfigError, DataError
-from netwright.data.dataset import Data
+from netwright.data.dataset import Data, Split
 from netwright.data.loading.loader import BatchLoader
 from netwright.metrics.tokens import sequence_accuracy
 from netwright.train.settings import TrainConfig
@@ -95,6 +95,37 @@ def test_reals_are_scaled_unless_the_model_finds_its_own_scale() -> None:
     torch.testing.assert_close(fitted.center, data.train.targets.mean(dim=0))
     assert plain.center.tolist() == [0, 0, 0]
     assert plain.scale.tolist() == [1, 1, 1]
+
+
+def test_a_transform_of_targets_travels_with_the_task() -> None:
+    task = task_for(toy_data("real"), TrainConfig(target_transform="asinh"))
+    again = task_from_json(task.to_json())
+    assert isinstance(again, Regression)
+    assert again.transform == "asinh"
+    output = torch.ones(2, 3)
+    assert torch.equal(again.predictions(output), task.predictions(output))
+    with pytest.raises(ConfigError, match="unknown target_transform 'exp'"):
+        task_from_json({**task.to_json(), "transform": "exp"})
+
+
+def test_targets_that_a_transform_is_not_defined_for_are_refused_by_their_row() -> None:
+    data = toy_data("real")
+    positive = [Split(inputs=one.inputs, targets=one.targets.abs() + 1) for _, one in data.splits()]
+    data = replace(data, train=positive[0], val=positive[1], test=None)
+    task_for(data, TrainConfig(target_transform="log"))
+    positive[1].targets[2, 1] = 0.0
+    sentence = r"is 0 in row 2 of the val rows, target_transform log takes numbers above 0; log1p"
+    with pytest.raises(DataError, match=sentence):
+        task_for(data, TrainConfig(target_transform="log"))
+    task_for(data, TrainConfig(target_transform="log1p"))
+    positive[0].targets[1, 0] = -1.0
+    with pytest.raises(DataError, match=r"is -1 in row 1 of the train rows, .* above -1;"):
+        task_for(data, TrainConfig(target_transform="log1p"))
+
+
+def test_only_reals_have_a_transform() -> None:
+    with pytest.raises(ConfigError, match="target_transform is for real targets, the target is 'c"):
+        task_for(toy_data("class"), TrainConfig(target_transform="log"))
 
 
 @pytest.mark.parametrize("target", ["labels", "real"])

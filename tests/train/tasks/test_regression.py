@@ -94,6 +94,23 @@ def test_a_weight_of_two_is_the_row_twice_when_fitted() -> None:
     torch.testing.assert_close(heavy.scale, often.scale)
 
 
+def test_a_transform_is_learned_and_undone() -> None:
+    # ln y is 0, 2 and 4: mean 2, deviation sqrt(8 / 3).
+    rows = split_of([[1.0], [math.exp(2)], [math.exp(4)]])
+    task = Regression.fitted(rows, transform="log")
+    assert task.center.tolist() == pytest.approx([2])
+    assert task.scale.tolist() == pytest.approx([math.sqrt(8 / 3)])
+    output = torch.tensor([[1.0], [0.0]])
+    wanted = [math.exp(2 + math.sqrt(8 / 3)), math.exp(2)]
+    assert task.predictions(output).flatten().tolist() == pytest.approx(wanted)
+    # The loss is of standardised logarithms, the headline of the targets themselves.
+    batch = batch_of([[math.exp(2)], [math.exp(2)]])
+    assert task.loss(output, batch).item() == pytest.approx(1 / 2)
+    apart = (wanted[0] - wanted[1]) ** 2
+    assert task.headline_sum(output, *batch[1:3]).item() == pytest.approx(apart, rel=1e-5)
+    assert task.baseline(rows).item() == pytest.approx((1 + math.exp(2) + math.exp(4)) / 3)
+
+
 @pytest.mark.parametrize("shape", [(2,), (2, 2), (1, 1)])
 def test_shapes_are_never_spread_silently(shape: tuple[int, ...]) -> None:
     sentence = r"^the model's output must have shape \(2, 1\), got"

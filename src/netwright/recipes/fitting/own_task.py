@@ -30,6 +30,8 @@ def own_task(recipe: Recipe, data: Data, module: nn.Module, own: OwnParts) -> Ta
     if isinstance(module, Learner | Ensemble):
         for name in own.names:
             raise ConfigError(f"{recipe.model} has its own learning rule and does not use {name}")
+        if isinstance(module, Ensemble) and recipe.train.target_transform is not None:
+            raise ConfigError("target_transform is not for ensembles, whose members are averaged")
         weighing = TrainConfig(class_weight=recipe.train.class_weight)
         task = task_for(data, weighing, scale_targets=False)  # its rule has its own loss
     else:

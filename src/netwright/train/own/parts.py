@@ -141,12 +141,12 @@ def check_beside(own: OwnParts, settings: Mapping[str, Any]) -> None:
 
 
 SETTLED = {
-    "loss": ("loss_options", "class_weight", "label_smoothing", "aux_weight"),
+    "loss": ("loss_options", "class_weight", "label_smoothing", "aux_weight", "target_transform"),
     "optimizer": ("penalize", "kernel"),
     "parameter_groups": ("penalize", "layer_decay", "unfreeze_every"),
     "schedule": ("warmup", "schedule_options"),
     "training_step": (
         *("compile", "activation_checkpointing", "carry_state", "by_length", "output_noise"),
-        *("augment", "loss"),
+        *("augment", "loss", "target_transform"),
     ),
 }

@@ -10,6 +10,7 @@ from netwright.core.checks import is_finite_number, nearest
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Data
 from netwright.losses.smoothing import as_torch_smoothing
+from netwright.losses.target_transform import TRANSFORMS
 from netwright.metrics.isotonic import RisingCurve
 from netwright.train.settings import TrainConfig
 from netwright.train.tasks.classification import Classification, balanced_weights
@@ -18,7 +19,7 @@ from netwright.train.tasks.masked_tokens import MaskedTokens
 from netwright.train.tasks.multi_label import MultiLabel
 from netwright.train.tasks.next_token import NextToken
 from netwright.train.tasks.per_token import PerToken
-from netwright.train.tasks.regression import Regression
+from netwright.train.tasks.regression import Regression, check_in_range
 from netwright.train.tasks.segmentation import Segmentation
 from netwright.train.tasks.sequence_to_sequence import SequenceToSequence
 from netwright.train.tasks.spans import Spans
@@ -50,6 +51,8 @@ def task_for(data: Data, config: TrainConfig | None = None, *, scale_targets: bo
         raise ConfigError(
             f"label_smoothing is for single-label classification, the target is {kind!r}"
         )
+    if kind != "real" and config.target_transform is not None:
+        raise ConfigError(f"target_transform is for real targets, the target is {kind!r}")
     task = _task(data, config, scale_targets=scale_targets)
     task.aux_weight = config.aux_weight
     return task
@@ -65,17 +68,25 @@ def _task(data: Data, config: TrainConfig, *, scale_targets: bool) -> Task:
         loss = config.loss or "binary-cross-entropy"
         return MultiLabel(loss=loss, loss_options=config.loss_options)
     if kind == "real":
-        loss = config.loss or "squared-error"
-        return (
-            Regression.fitted(data.train, loss=loss, loss_options=config.loss_options)
-            if scale_targets
-            else Regression.plain(data.spec.num_outputs)
-        )
+        return _task_of_reals(data, config, scale_targets=scale_targets)
     if kind == "span":
         if config.loss not in {None, "cross-entropy"}:
             raise ConfigError(f"spans are trained by cross-entropy, the loss is {config.loss!r}")
         return Spans()
     return Unlabelled()
+
+
+def _task_of_reals(data: Data, config: TrainConfig, *, scale_targets: bool) -> Regression:
+    if not scale_targets:
+        return Regression.plain(data.spec.num_outputs)
+    if config.target_transform is not None:
+        check_in_range(data, config.target_transform)
+    return Regression.fitted(
+        data.train,
+        loss=config.loss or "squared-error",
+        loss_options=config.loss_options,
+        transform=config.target_transform,
+    )
 
 
 def _task_of_classes(data: Data, config: TrainConfig) -> Task:
@@ -181,5 +192,8 @@ def task_from_json(values: dict[str, Any]) -> Task:
         return MultiLabel(**settings)
     if kind == "regression":
         center, scale = torch.tensor(settings.pop("center")), torch.tensor(settings.pop("scale"))
+        transform = settings.get("transform")
+        if transform is not None and transform not in TRANSFORMS:
+            raise ConfigError(f"unknown target_transform {transform!r:.60}")
         return Regression(center, scale, **settings)
     raise ConfigError(f"unknown task {kind!r}")

@@ -1,5 +1,7 @@
 """One or several reals: a loss of standardised targets, measured in their own units.
 
+Targets with long tails may go through a curve before they are standardised.
+
 Shapes: B batch, K reals.
 """
 
@@ -9,10 +11,12 @@ from typing import Any, ClassVar, Self
 import torch
 from torch import Tensor
 
+from netwright.core.errors import DataError
 from netwright.core.outputs import Output, logits_of
-from netwright.data.dataset import Split
+from netwright.data.dataset import Data, Split
 from netwright.data.loading.loader import Batch
 from netwright.losses.catalog import LOSSES
+from netwright.losses.target_transform import TRANSFORMS, TransformKind
 from netwright.metrics.catalog import Kind
 from netwright.metrics.samples import weighted_mean
 from netwright.train.tasks.task import Task, exact, mean_loss, weighted
@@ -21,7 +25,9 @@ MOST_MEANS = 5  # told of a baseline
 
 
 class Regression(Task):
-    """Mean squared error of the model's output against (y - center) / scale, or another loss.
+    """Mean squared error of the model's output against (w(y) - center) / scale, or another loss.
+
+    w(y) is y itself, or its transform.
 
     A model starts out near 0 with steps of about 1, whatever the units of the target; predictions
     and metrics are in the target's own units.
@@ -31,6 +37,7 @@ class Regression(Task):
         scale: what they are then divided by (K,).
         loss: a name in the catalog of losses.
         loss_options: settings of the loss, in standardised units: delta ...
+        transform: the name of the curve that targets go through first, or None.
     """
 
     target: ClassVar[Kind] = "real"
@@ -43,8 +50,11 @@ class Regression(Task):
         *,
         loss: str = "squared-error",
         loss_options: Mapping[str, Any] | None = None,
+        transform: TransformKind | None = None,
     ) -> None:
         self.center, self.scale, self.loss_name = center, scale, loss
+        self.transform = transform
+        self._curve = None if transform is None else TRANSFORMS[transform]
         self.loss_options = dict(loss_options or {})
         self._loss = LOSSES.load(loss).function(loss, "real", self.loss_options)
 
@@ -55,13 +65,21 @@ class Regression(Task):
         *,
         loss: str = "squared-error",
         loss_options: Mapping[str, Any] | None = None,
+        transform: TransformKind | None = None,
     ) -> Self:
         """Mean and standard deviation of the training targets; a constant target has scale 1."""
-        center = weighted_mean(train.targets, train.weights)
-        scale = weighted_mean((train.targets - center).square(), train.weights).sqrt()
+        targets = train.targets if transform is None else TRANSFORMS[transform].apply(train.targets)
+        center = weighted_mean(targets, train.weights)
+        scale = weighted_mean((targets - center).square(), train.weights).sqrt()
         varies = scale > 1e-12 * center.abs()  # the mean of equal numbers may be off by a rounding
         scale = torch.where(varies, scale, torch.ones_like(scale))
-        return cls(center.float(), scale.float(), loss=loss, loss_options=loss_options)
+        return cls(
+            center.float(),
+            scale.float(),
+            loss=loss,
+            loss_options=loss_options,
+            transform=transform,
+        )
 
     @classmethod
     def plain(cls, num_outputs: int) -> Self:
@@ -71,7 +89,8 @@ class Regression(Task):
     def loss_of(self, logits: Tensor, batch: Batch) -> Tensor:
         """The mean loss in standardised units."""
         center, scale = (self.on(logits.device, part) for part in (self.center, self.scale))
-        wanted = (batch.targets - center) / scale
+        targets = batch.targets if self._curve is None else self._curve.apply(batch.targets)
+        wanted = (targets - center) / scale
         return mean_loss(self._loss, logits, wanted, batch.weights)
 
     def headline_sum(
@@ -93,7 +112,8 @@ class Regression(Task):
     def predictions(self, output: Tensor | Output) -> Tensor:
         """Reals (N, K) in the units of the targets."""
         reals = exact(logits_of(output))
-        return reals * self.on(reals.device, self.scale) + self.on(reals.device, self.center)
+        reals = reals * self.on(reals.device, self.scale) + self.on(reals.device, self.center)
+        return reals if self._curve is None else self._curve.undo(reals)
 
     def baseline(self, train: Split) -> Tensor:
         """The mean of the training targets."""
@@ -106,11 +126,28 @@ class Regression(Task):
         return f"always the mean of the training rows, {', '.join(means[:MOST_MEANS])}{rest}"
 
     def to_json(self) -> dict[str, Any]:
-        """Center and scale, exactly, and the loss."""
+        """Center and scale, exactly, the loss, and the transform where there is one."""
         return {
             "kind": "regression",
             "center": self.center.tolist(),
             "scale": self.scale.tolist(),
             "loss": self.loss_name,
             "loss_options": self.loss_options,
+            **({} if self.transform is None else {"transform": self.transform}),
         }
+
+
+def check_in_range(data: Data, kind: TransformKind) -> None:
+    """Refuse targets that the curve is not defined for: which, of which row."""
+    curve = TRANSFORMS[kind]
+    for split, rows in data.splits():
+        outside = (rows.targets <= curve.above).nonzero()
+        if len(outside):
+            row, column = outside[0].tolist()
+            names = data.spec.target_names
+            name = repr(names[column]) if names else f"target {column}"
+            other = "log1p takes 0, asinh takes any number"
+            raise DataError(
+                f"{data.name}: {name} is {rows.targets[row, column]:g} in row {row} of the {split} "
+                f"rows, target_transform {kind} takes numbers {curve.range_words}; {other}"
+            )
