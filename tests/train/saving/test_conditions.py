@@ -31,6 +31,7 @@ BY_STEPS: dict[str, Any] = {
     "eval_every": 2,
     "by_length": True,
     "loss_options": {"delta": 2.0},
+    "target_transform": "log",
 }
 
 
@@ -51,7 +52,7 @@ def changes(**others: Any) -> dict[str, str]:
 
 
 def test_every_setting_of_training_is_a_condition_or_free_on_purpose() -> None:
-    given: dict[str, Any] = {"eval_every": 2, "loss_options": {"delta": 2.0}, "by_length": True}
+    given = {name: value for name, value in BY_STEPS.items() if name not in {"epochs", "max_steps"}}
     described = describe(schedule="cosine", **given)
     for field in fields(TrainConfig):
         # "device" is free as a setting: where the model lies counts among the surroundings.
