@@ -35,6 +35,7 @@ SOURCES = Catalog[Source](
         "segmentation": "netwright.data.images.pairs:SOURCE",
         "isbi2012": "netwright.data.images.isbi:SOURCE",
         "text": "netwright.data.text.corpus:SOURCE",
+        "token-shards": "netwright.data.text.shards.source:SOURCE",
         "words": "netwright.data.words.word_corpus:SOURCE",
         "masked-text": "netwright.data.text.pretraining.masked_text:SOURCE",
         "corrupted-text": "netwright.data.text.pretraining.corrupted_text:SOURCE",

@@ -36,6 +36,11 @@ class Split:
     def __len__(self) -> int:
         return count_rows(self.inputs)
 
+    @property
+    def total(self) -> int:
+        """How many examples are trained on: more than its length where not all are in memory."""
+        return len(self)
+
     def __repr__(self) -> str:
         parts = {"inputs": self.inputs, "targets": self.targets, "weights": self.weights}
         told = [

@@ -15,6 +15,7 @@ from netwright.core.trees import Tree, tensors_of
 from netwright.data.batches.split import SourceSplit
 from netwright.data.dataset import Split
 from netwright.data.loading.stored import StoredSplit
+from netwright.data.loading.token_windows import TokenSplit
 from netwright.data.loading.windows import WindowSplit
 from netwright.data.pixels import PixelSplit
 
@@ -37,7 +38,7 @@ def fingerprint(split: Split) -> dict[str, str | int]:
     numbers = _mixed(numbers)
     rows = f"{int(numbers.sum()) % 2**64:016x}"
     order = hashlib.sha256(numbers.numpy().data).hexdigest()
-    return {"count": len(split), "rows": f"{rows} {reading}".rstrip(), "order": order[:16]}
+    return {"count": split.total, "rows": f"{rows} {reading}".rstrip(), "order": order[:16]}
 
 
 def _kept(split: Split) -> tuple[Tree, str]:
@@ -48,6 +49,8 @@ def _kept(split: Split) -> tuple[Tree, str]:
         return split.pixels, hashlib.sha256(repr(split.scaling).encode()).hexdigest()[:16]
     if isinstance(split, WindowSplit):  # each token once, however often windows hold it
         return split.stream[:, None], f"windows of {split.window} every {split.stride}"
+    if isinstance(split, TokenSplit):  # a few windows, and the sums of all files
+        return split.inputs, split.windows.fingerprint()[:16]
     return split.inputs, OF_LOADER if isinstance(split, SourceSplit) else ""
 
 

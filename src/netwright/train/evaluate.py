@@ -25,6 +25,7 @@ from netwright.data.batches.split import SourceSplit
 from netwright.data.dataset import Split
 from netwright.data.loading.loader import Batch, Loader
 from netwright.data.loading.source_loader import SourceLoader
+from netwright.data.loading.token_windows import TokenSplit
 from netwright.data.loading.worker_loader import build_loader
 from netwright.data.spec import IGNORED
 from netwright.metrics.samples import exact_dtype
@@ -204,7 +205,7 @@ def _loader(
 ) -> Loader:
     if len(split) == 0:
         raise DataError("there are no examples to measure")
-    if isinstance(split, SourceSplit):
+    if isinstance(split, SourceSplit | TokenSplit):
         split = split.to_measure()
     first = torch.zeros(1, dtype=torch.int64, device=split.targets.device)
     return build_loader(

@@ -170,7 +170,7 @@ def pace_for(config: TrainConfig, rows: int) -> Pace:
 def pace_of(config: TrainConfig, train: Split) -> Pace:
     """The pace of these settings on these examples: batches of a loader are as they are."""
     if not isinstance(train, SourceSplit):
-        return pace_for(config, len(train))
+        return pace_for(config, train.total)
     size, rule = train.batch_size, config.rule
     if config.batch_size not in {None, size}:
         raise ConfigError(

@@ -309,7 +309,7 @@ class UpdateStep:
         buffers = list(state.model.buffers())
         before = copies_of(buffers)
         state.forget_gradients()
-        size = pace_for(self.config, len(self.train)).batch_size
+        size = pace_for(self.config, self.train.total).batch_size
         loader = build_loader(
             self.train, size, shuffle=False, workers=self.config.workers, persistent=False
         )

@@ -4,7 +4,8 @@ r"""How much a batch counts in its update: its share of all that the update's me
 
 n_i is 1 for an example with one target, and for a text the number of its tokens that count: the
 gradients of batches then add up to that of one large batch, however long their texts are. Of a
-loader of the caller's own nobody knows the next texts: there each counts 1.
+loader of the caller's own nobody knows the next texts, and windows of one stream have equally many:
+there each counts 1.
 
 Shapes: N examples, K batches.
 """
@@ -13,6 +14,7 @@ import torch
 
 from netwright.data.loading.loader import Loader
 from netwright.data.loading.source_loader import SourceLoader
+from netwright.data.loading.token_loader import TokenLoader
 from netwright.train.tasks.task import Task
 
 
@@ -30,7 +32,7 @@ class UpdateShares:
     def __init__(self, loader: Loader, task: Task, accumulate: int) -> None:
         self.loader, self.accumulate = loader, accumulate
         self.is_whole = accumulate == 1 and loader.world == 1
-        is_known = not self.is_whole and not isinstance(loader, SourceLoader)
+        is_known = not self.is_whole and not isinstance(loader, SourceLoader | TokenLoader)
         self.counts = task.counted_each(loader.split.targets) if is_known else None
 
     def of_epoch(self, epoch: int) -> list[float]:

@@ -20,7 +20,7 @@ def show_dry_run(prepared: "Prepared", *, quiet: bool) -> dict[str, Any]:
     from netwright.train.settings import pace_for
 
     model, data, task = prepared.model, prepared.data, prepared.task
-    rows = {name: len(split) for name, split in data.splits()}
+    rows = {name: split.total for name, split in data.splits()}
     pace = pace_for(prepared.recipe.train, rows["train"])
     first = try_first_batch(model, data, task, pace.batch_size)  # with weights of an old run, too
     by_itself = isinstance(model, Learner | Ensemble)

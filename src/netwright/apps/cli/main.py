@@ -26,6 +26,7 @@ from netwright.apps.cli.commands.inspect_command import inspect
 from netwright.apps.cli.commands.launch_command import launch
 from netwright.apps.cli.commands.list_command import list_names
 from netwright.apps.cli.commands.predict_command import predict
+from netwright.apps.cli.commands.prepare_command import prepare
 from netwright.apps.cli.commands.race_command import race
 from netwright.apps.cli.commands.report_command import report
 from netwright.apps.cli.commands.runs_command import runs
@@ -56,6 +57,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "doctor": doctor,
     "train": train,
     "launch": launch,
+    "prepare": prepare,
     "evaluate": evaluate,
     "predict": predict,
     "generate": generate,

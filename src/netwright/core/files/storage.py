@@ -81,13 +81,27 @@ def _fill(handle: int, pieces: Iterable[Piece]) -> None:
 
 def write_bytes(path: Path, content: Content, *, inside: Path | None = None) -> None:
     """Replace a file's content in one step; a folder that cannot be written to is refused."""
+    write_pieces(path, _pieces_of(content), needs=len(content), inside=inside)
+
+
+def write_pieces(
+    path: Path, pieces: Iterable[Piece], *, needs: int = 0, inside: Path | None = None
+) -> None:
+    """The same with content that is made while it is written, of which the size is not known.
+
+    Args:
+        path: of the file.
+        pieces: its content in order.
+        needs: the bytes that it has at least: less room is refused before the first of them.
+        inside: the folder that the user named, where that is not the one that holds the file.
+    """
     with _one_sentence(path), parent_of(path, inside) as parent:
-        check_space(path.parent, len(content))
+        check_space(path.parent, needs)
         parent.kind(path.name)
         name = _temporary_name(path.name)
         handle = parent.new_file(name)
         try:
-            _fill(handle, _pieces_of(content))
+            _fill(handle, pieces)
             parent.replace(name, path.name)
         except BaseException:
             with suppress(OSError):

@@ -74,9 +74,9 @@ class Loader(ABC):
     ) -> None:
         if lanes:
             _check_lanes(split, world)
-        if not 1 <= batch_size <= len(split):
+        if not 1 <= batch_size <= split.total:
             raise ConfigError(
-                f"batch_size must lie between 1 and the {len(split)} rows, got {batch_size}"
+                f"batch_size must lie between 1 and the {split.total} rows, got {batch_size}"
             )
         if not 0 <= rank < world:
             raise ConfigError(f"rank must lie between 0 and {world - 1}, got {rank}")
@@ -91,21 +91,21 @@ class Loader(ABC):
 
     def __len__(self) -> int:
         """Batches an epoch, the same on every rank."""
-        return (len(self.split) + self.batch_size - 1) // self.batch_size
+        return (self.split.total + self.batch_size - 1) // self.batch_size
 
     @property
     def rows(self) -> int:
         """Rows an epoch, of all ranks together."""
-        return len(self.split)
+        return self.split.total
 
     def sizes(self, index: int) -> tuple[int, int]:
         """Rows of batch `index` that count as this rank's, and rows of the whole batch."""
-        whole = min(self.batch_size, len(self.split) - index * self.batch_size)
+        whole = min(self.batch_size, self.split.total - index * self.batch_size)
         return len(range(self.rank, whole, self.world)), whole
 
     def order(self, epoch: int) -> Tensor:
         """The rows of an epoch in order, of all ranks together (N,)."""
-        count = len(self.split)
+        count = self.split.total
         if self.lanes:
             return lane_order(count, self.batch_size)
         if not self.shuffle:

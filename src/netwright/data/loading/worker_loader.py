@@ -17,6 +17,8 @@ from netwright.data.loading.by_length import Lengths
 from netwright.data.loading.loader import Batch, BatchLoader, Loader
 from netwright.data.loading.source_loader import SourceLoader
 from netwright.data.loading.stored import StoredSplit
+from netwright.data.loading.token_loader import TokenLoader
+from netwright.data.loading.token_windows import TokenSplit
 from netwright.data.loading.worker_pool import PATIENCE, Reading, WorkerPool, read_here
 
 
@@ -120,6 +122,16 @@ def build_loader(  # noqa: PLR0913 - those of every loader, and three of its own
     """
     if isinstance(split, SourceSplit) and not lanes:
         return SourceLoader(split, seed=seed, learns=shuffle, world=world)
+    if isinstance(split, TokenSplit) and not lanes:
+        return TokenLoader(
+            split,
+            batch_size,
+            seed=seed,
+            shuffle=shuffle,
+            rank=rank,
+            world=world,
+            workers=workers,
+        )
     if lanes or not isinstance(split, StoredSplit):
         return BatchLoader(
             split,

@@ -224,7 +224,7 @@ def put_together(
     """
     is_loader = isinstance(data.train, SourceSplit)
     check_data(data, is_part=is_part or is_loader)
-    rows = len(data.train)
+    rows = data.train.total
     size = recipe.train.batch_size
     if size is not None and size > rows and not is_loader:
         raise ConfigError(
@@ -319,7 +319,7 @@ def run_path(run: str | Path | Run) -> str:
 
 def check_last_batch(module: nn.Module, data: Data, size: int) -> None:
     """Refuse a batch of one row where batch norm would have to find its spread in one number."""
-    rows = len(data.train)
+    rows = data.train.total
     if isinstance(data.train, SourceSplit):
         rows = data.train.source.rows or size
     if (size > 1 and rows % size != 1) or _can_normalise_one(module, data.train):

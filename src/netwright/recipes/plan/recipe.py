@@ -1,7 +1,7 @@
 """A recipe: model, data, training and seed, by name, as one validated config."""
 
 import os
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from netwright.data.images.pairs import is_pairs_folder
 from netwright.data.text.conllu import CONLLU
 from netwright.data.text.pretraining.run_tokenizer import has_run_tokenizer
 from netwright.data.text.published import PUBLISHED_TEXTS
+from netwright.data.text.shards.index import is_shards_folder
 from netwright.data.text.text_files import PLAIN, has_ending, holds_files
 from netwright.data.text.text_rows import read_text_rows
 from netwright.inspection.drawing.page import code, folded, text
@@ -29,9 +30,14 @@ FORMAT = 1
 DEFAULTS = {"model": {"name": "mlp"}, "data": {"name": "digits"}}  # where a recipe names none
 READERS = (  # they read files
     *("table", "npy", "images", "segmentation"),
-    *("text", "text-table", "tagged", "text-pairs", "words"),
+    *("text", "text-table", "tagged", "text-pairs", "words", "token-shards"),
 )
-TABLE, ARRAYS, IMAGES, PAIRS, TEXT, TEXT_TABLE, TAGGED, TEXT_PAIRS, WORDS = READERS
+TABLE, ARRAYS, IMAGES, PAIRS, TEXT, TEXT_TABLE, TAGGED, TEXT_PAIRS, WORDS, SHARDS = READERS
+FOLDERS: Mapping[Callable[[str], bool], str] = {  # folders that are known by what they hold
+    is_npy_folder: ARRAYS,
+    is_pairs_folder: PAIRS,
+    is_shards_folder: SHARDS,
+}
 QUESTIONS = "questions"
 QUESTION_COLUMNS = {"question", "context", "answer"}  # what they are called
 NAMED_COLUMNS = {  # settings that name a column -> who reads such a table
@@ -305,10 +311,9 @@ def _is_path(source: str | Path) -> bool:
 
 def reader_of(path: str, given: Container[str] = ()) -> str:
     """The source that reads what lies there: arrays, images or text by name, else a table."""
-    if is_npy_folder(path):
-        return ARRAYS
-    if is_pairs_folder(path):
-        return PAIRS
+    for is_of, reader in FOLDERS.items():
+        if is_of(path):
+            return reader
     for column, reader in NAMED_COLUMNS.items():
         if column in given:
             return reader

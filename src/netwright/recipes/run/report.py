@@ -289,7 +289,7 @@ def _sampled(run: RunRecord, sample: Sample | None) -> list[Html]:
 def _data(sample: Sample, views: Sequence[View]) -> list[Html]:
     """Sizes and targets of the whole data, columns of what is looked at."""
     data = sample.whole
-    sizes = ", ".join(f"{len(split):,} {name}" for name, split in data.splits())
+    sizes = ", ".join(f"{split.total:,} {name}" for name, split in data.splits())
     blocks = [text(f"{data.name}: {sizes} rows.")]
     if sample.described("train"):
         blocks.append(note(f"The table is of {sample.described('train')}."))

@@ -1,0 +1,116 @@
+"""The index of a folder of token files: which files are which part, and the tokenizer they are of.
+
+shards/index.json         dtype, size of the vocabulary, and the files of train, val and test
+shards/vocabulary.json    the tokenizer
+shards/train-00000.bin    tokens, two or four bytes each, and nothing else
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from netwright.core.errors import DataError
+from netwright.core.files.inside import has_file
+from netwright.core.files.manifest import SHA256
+from netwright.core.files.storage import read_json, write_json
+from netwright.core.limits import FILES
+from netwright.data.loading.token_files import DTYPES, TokenFile, TokenStream
+from netwright.data.text.catalog import load_tokenizer
+from netwright.data.text.tokenizer import Tokenizer
+
+INDEX, VOCABULARY = "index.json", "vocabulary.json"
+FORMAT = 1
+PARTS = ("train", "val", "test")
+NAME = re.compile(r"[A-Za-z0-9_-]+\.bin")  # no path: a file lies in the folder itself
+
+
+@dataclass(frozen=True)
+class ShardIndex:
+    """What the index says.
+
+    Args:
+        dtype: of a token, uint16 or uint32.
+        vocab_size: how many different tokens there are.
+        parts: train, val or test -> its files in order.
+    """
+
+    dtype: str
+    vocab_size: int
+    parts: Mapping[str, tuple[TokenFile, ...]]
+
+    def stream(self, folder: Path, part: str) -> TokenStream:
+        """The tokens of a part."""
+        return TokenStream(folder, self.parts[part], self.dtype, self.vocab_size)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        parts = {part: [file._asdict() for file in files] for part, files in self.parts.items()}
+        return {
+            "format": FORMAT,
+            "dtype": self.dtype,
+            "vocab_size": self.vocab_size,
+            "parts": parts,
+        }
+
+
+def dtype_for(vocab_size: int) -> str:
+    """Two bytes a token, as long as they hold every token."""
+    return "uint16" if vocab_size <= 2**16 else "uint32"
+
+
+def is_shards_folder(path: str | Path) -> bool:
+    """Whether this is a folder of token files with their index."""
+    return (Path(path) / INDEX).is_file() and (Path(path) / VOCABULARY).is_file()
+
+
+def write_index(folder: Path, index: ShardIndex, tokenizer: Tokenizer) -> None:
+    """The tokenizer first: where there is an index, the folder is complete."""
+    write_json(folder / VOCABULARY, tokenizer.to_json())
+    write_json(folder / INDEX, index.to_json())
+
+
+def read_index(folder: Path) -> ShardIndex:
+    """The index of a folder; one that is not as it is written is refused."""
+    if not has_file(folder / INDEX):
+        raise DataError(f"{folder} has no {INDEX}: make it with netwright prepare CORPUS --out")
+    told = read_json(folder / INDEX)
+    try:
+        if told["format"] != FORMAT:
+            raise DataError(f"{folder / INDEX} has format {told['format']!r}, wanted {FORMAT}")
+        parts = {
+            part: tuple(_file(folder, TokenFile(**values)) for values in files)
+            for part, files in told["parts"].items()
+        }
+        index = ShardIndex(told["dtype"], told["vocab_size"], parts)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise DataError(f"{folder / INDEX} is not an index of token files: {error!r:.80}") from None
+    FILES.check(folder, sum(map(len, parts.values())), "lists")
+    if index.dtype not in DTYPES or type(index.vocab_size) is not int or index.vocab_size < 1:
+        raise DataError(
+            f"{folder / INDEX} must have dtype {' or '.join(DTYPES)} and a vocab_size, got "
+            f"{index.dtype!r} and {index.vocab_size!r}"
+        )
+    if not set(parts) <= set(PARTS) or not parts.get("train"):
+        raise DataError(f"{folder / INDEX} must list files of train, and may of val and test")
+    return index
+
+
+def read_vocabulary(folder: Path) -> Tokenizer:
+    """The tokenizer of a folder of token files."""
+    told = read_json(folder / VOCABULARY)
+    try:
+        return load_tokenizer(told)
+    except (KeyError, TypeError) as error:
+        raise DataError(f"{folder / VOCABULARY} is not a tokenizer: {error!r:.60}") from None
+
+
+def _file(folder: Path, file: TokenFile) -> TokenFile:
+    """Refuse what is no name of a file here, no count or no sum."""
+    is_file = isinstance(file.name, str) and NAME.fullmatch(file.name)
+    is_count = type(file.tokens) is int and file.tokens >= 0
+    is_sum = isinstance(file.sha256, str) and SHA256.fullmatch(file.sha256)
+    if not (is_file and is_count and is_sum):
+        raise DataError(f"{folder / INDEX} lists {file!r:.80}, which is no token file")
+    return file

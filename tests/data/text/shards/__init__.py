@@ -1,0 +1,1 @@
+"""Tests of corpora as token files."""
