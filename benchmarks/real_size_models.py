@@ -143,6 +143,11 @@ def slices(rows: int, folder: Path) -> Given:
     return "isbi2012", {}
 
 
+def shapes(rows: int, folder: Path) -> Given:
+    """Drawn shapes on 64 x 64 pixels, up to three an image."""
+    return "shapes", {"n": rows + 2 * HELD_OUT, "side": 64, "objects": 3}
+
+
 def pairs(rows: int, folder: Path) -> Given:
     """All 29,000 sentences of Multi30k, German and English, and all of their words."""
     folder.mkdir(exist_ok=True)
@@ -297,6 +302,13 @@ SIZES: dict[str, Size] = {
         settings={"width": 64, "epochs": 5, "max_steps": STEPS},
         views=("summary", "segmentation"),
         weight=30,
+    ),
+    "detr": Size(
+        data=shapes,
+        batch=64,
+        settings={"width": 256, "layers": 6, "heads": 8, "queries": 100, "max_steps": STEPS},
+        views=("summary", "predicted-boxes"),
+        weight=10,
     ),
     **{
         name: _of_images(32, 10, 128, 2)

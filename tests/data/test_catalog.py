@@ -48,6 +48,8 @@ def test_every_set_loads_with_its_own_defaults(name: str) -> None:
     if data.spec.target == "class":
         assert len(data.spec.class_names) == data.spec.num_outputs
         assert sorted(data.train.targets.unique().tolist()) == list(range(data.spec.num_outputs))  # type: ignore[no-untyped-call]
+    elif data.spec.target == "boxes":
+        assert data.train.targets.shape == (len(data.train), 2, 5)
     else:  # reals, or a token a place
         assert data.train.targets.shape == (len(data.train), data.spec.output_shape[0])
 
@@ -80,7 +82,7 @@ def test_the_names_are_these() -> None:
     made = {
         *("xor", "moons", "circles", "spirals", "blobs", "line", "polynomial", "teacher"),
         *("iris", "wine", "breast-cancer", "digits", "diabetes", "linnerud"),
-        *("reverse", "copy", "prefixed", "adding", "recall", "parity", "brackets"),
+        *("reverse", "copy", "prefixed", "adding", "recall", "parity", "brackets", "shapes"),
     }
     assert set(SOURCES) == FROM_FILES | made
     assert list(PREPROCESSORS) == [

@@ -22,6 +22,11 @@ def examples(kind: TargetKind, rows: int = 7) -> tuple[Tensor, Tensor]:
     if kind == "mask":
         logits = torch.randn(rows, 4, 3, 2, generator=rng, dtype=torch.float64)
         return logits, torch.randint(4, (rows, 3, 2), generator=rng).byte()
+    if kind == "boxes":
+        outputs = torch.randn(rows, 3, 9, generator=rng, dtype=torch.float64)
+        classes = torch.randint(-1, 4, (rows, 2, 1), generator=rng).double()
+        boxes = torch.rand(rows, 2, 4, generator=rng, dtype=torch.float64) * 0.5 + 0.25
+        return outputs, torch.cat((classes, boxes), dim=2)
     if kind in {"tokens", "tags"}:
         logits = torch.randn(rows, 3, 4, generator=rng, dtype=torch.float64)
         return logits, torch.randint(4, (rows, 3), generator=rng)
@@ -55,7 +60,7 @@ def test_the_gradient_is_that_of_the_formula(name: str, kind: TargetKind) -> Non
     )
 
 
-OF_CLASSES = [(name, kind) for name, kind in EACH if kind != "real"]
+OF_CLASSES = [(name, kind) for name, kind in EACH if kind not in {"real", "boxes"}]
 
 
 @for_each(("name", "kind"), OF_CLASSES)
@@ -113,5 +118,6 @@ def test_each_name_is_for_its_kinds_of_target() -> None:
         "hinge": ("class", "labels"),
         "perceptron": ("class", "labels"),
         "dice": ("mask",),
+        "set-prediction": ("boxes",),
         "cross-entropy-dice": ("mask",),
     }

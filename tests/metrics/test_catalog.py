@@ -13,7 +13,7 @@ from netwright.metrics.catalog import METRICS, Kind, find_metric, measure_all, m
 from netwright.metrics.probability import top_k_accuracy
 from tests.repetition import for_each
 
-KINDS: tuple[Kind, ...] = ("class", "labels", "real", "mask", "tokens", "tags", "span")
+KINDS: tuple[Kind, ...] = ("class", "labels", "real", "mask", "boxes", "tokens", "tags", "span")
 ROWS = [(metric.name, kind) for metric in METRICS.values() for kind in metric.targets]
 OF_REALS = [(name, kind) for name, kind in ROWS if kind != "span"]  # places are whole numbers
 CLASS_NAMES = [
@@ -32,10 +32,8 @@ CLASS_NAMES = [
 def samples(kind: Kind, num_samples: int = 24, columns: int = 7) -> tuple[Tensor, Tensor]:
     """Predictions and targets of a kind, (N, 7) with every class or label present."""
     seed = torch.Generator().manual_seed(3)
-    if kind == "mask":
-        scores = torch.randn(num_samples, 4, 3, 5, generator=seed)
-        targets = torch.randint(0, 4, (num_samples, 3, 5), generator=seed)
-        return scores.softmax(dim=1), targets
+    if kind in {"mask", "boxes"}:
+        return _of_images(kind, num_samples, seed)
     if kind in {"tokens", "tags"}:
         targets = torch.randint(0, columns, (num_samples, 3), generator=seed)
         scores = torch.randn(num_samples, 3, columns, generator=seed) + 1.5 * torch.eye(7)[targets]
@@ -56,6 +54,20 @@ def samples(kind: Kind, num_samples: int = 24, columns: int = 7) -> tuple[Tensor
     return scores, scores + torch.randn(num_samples, columns, generator=seed)
 
 
+def _of_images(kind: Kind, num_samples: int, seed: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Masks of four classes; or three boxes of as many, mostly right, of which some are none."""
+    if kind == "mask":
+        scores = torch.randn(num_samples, 4, 3, 5, generator=seed)
+        targets = torch.randint(0, 4, (num_samples, 3, 5), generator=seed)
+        return scores.softmax(dim=1), targets
+    classes = torch.randint(0, 3, (num_samples, 3), generator=seed)
+    boxes = torch.rand(num_samples, 3, 4, generator=seed) * 0.2 + 0.4
+    scores = torch.randn(num_samples, 3, 4, generator=seed) + 3 * torch.eye(4)[classes]
+    classes[::4, 1] = -1
+    said = torch.cat((scores.softmax(dim=2), boxes + 0.02), dim=2)
+    return said, torch.cat((classes[..., None].float(), boxes), dim=2)
+
+
 def perfect(kind: Kind) -> tuple[Tensor, Tensor]:
     """Predictions that are the truth."""
     _, targets = samples(kind)
@@ -67,6 +79,8 @@ def perfect(kind: Kind) -> tuple[Tensor, Tensor]:
         return torch.eye(7)[targets.clamp_min(0)], targets
     if kind == "span":
         return targets[:, 0], targets
+    if kind == "boxes":
+        return torch.cat((torch.eye(4)[targets[..., 0].long()], targets[..., 1:]), dim=2), targets
     return targets.float(), targets
 
 
@@ -100,6 +114,7 @@ def test_kinds_and_names() -> None:
     ]
     assert names["real"] == ["rmse", "mae", "r2"]
     assert names["mask"] == ["dice", "mean_iou", "pixel_accuracy"]
+    assert names["boxes"] == ["mean_box_iou", "box_f1"]
     assert names["tokens"] == ["accuracy", "perplexity", "bits_per_token"]
     assert names["tags"] == ["accuracy", "sequence_accuracy", "f1"]
     assert names["span"] == ["exact_match", "span_f1"]
@@ -242,7 +257,8 @@ def test_find_metric_gives_the_row_or_the_nearest_name() -> None:
 
 def test_a_kind_that_is_not_there_is_refused() -> None:
     sentence = (
-        "kind of target must be one of class, labels, real, mask, tokens, tags, span, got 'box'"
+        "kind of target must be one of class, labels, real, mask, boxes, tokens, tags, span, "
+        "got 'box'"
     )
     with pytest.raises(UnknownNameError, match=f"^{sentence}$"):
         measure_all(cast(Kind, "box"), torch.ones(2, 2), torch.ones(2, 2))

@@ -35,6 +35,7 @@ IMAGES = {  # networks that halve images need more pixels, transformers more tha
     "cnn": (2, 5, 4),
     "resnet9": (2, 8, 9),
     "unet": (2, 6, 5),
+    "detr": (2, 7, 9),
     **{f"vgg{depth}": (2, 32, 33) for depth in (11, 13, 16, 19)},
 }
 DEEPER = {  # each differs from another of its family by depth alone: one kind of data will do
@@ -50,6 +51,7 @@ TARGETS: tuple[tuple[TargetKind, int], ...] = (
     ("real", 1),
     ("real", 2),
     ("mask", 3),
+    ("boxes", 3),
     ("tokens", 8),
     ("tags", 3),
     ("span", 2),
@@ -57,7 +59,7 @@ TARGETS: tuple[tuple[TargetKind, int], ...] = (
 )
 TOGETHER: dict[InputKind, frozenset[TargetKind]] = {  # kinds of data that there are
     "features": frozenset({"class", "labels", "real"}),
-    "image": frozenset({"class", "labels", "real", "mask"}),
+    "image": frozenset({"class", "labels", "real", "mask", "boxes"}),
     "series": frozenset({"class", "labels", "real"}),
     "tokens": frozenset({"class", "labels", "real", "tokens", "tags", "span", "none"}),
     "masked": frozenset({"tokens"}),
@@ -113,6 +115,7 @@ SMALLER: dict[str, dict[str, int]] = {  # as many trees or channels as they have
     **{name: {"layers": 1, "heads": 2, "width": 8, "context": 8} for name in (*GPT2S, *BERTS)},
     **{name: {"layers": 1, "heads": 2, "width": 8} for name in (*TRANSFORMERS, *T5S)},
     **{name: {"layers": 1, "heads": 2, "width": 8} for name in VITS},
+    "detr": {"layers": 1, "heads": 2, "width": 8, "queries": 3},
     "table-resnet": {"layers": 1, "width": 8, "hidden": 8},
     "mlp-plr": {"frequencies": 4, "width": 4},
     "ft-transformer": {"layers": 1, "heads": 2, "width": 8, "hidden": 8},

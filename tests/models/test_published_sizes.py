@@ -65,6 +65,7 @@ SENTENCES = DataSpec(
     vocab_size=18_766,
     padding=0,
 )
+BOXES = replace(images(32, 3), target="boxes")
 SLICES = DataSpec(
     inputs="image",
     input_shape=(1, 512, 512),
@@ -175,6 +176,17 @@ CASES: dict[str, Case] = {
         PHOTOS,  # Tolstikhin et al. (2021), table 1: B/16 has 59 million
         {"patch": 16, "layers": 12, "width": 768, "token_hidden": 384, "channel_hidden": 3072},
         59_880_472,
+    ),
+    # Carion et al. (2020): its decoder has as many weights as the paper's, its backbone fewer
+    "detr": (
+        BOXES,
+        {"layers": 6, "heads": 8, "width": 256, "queries": 100},
+        (28 + 9 * 256 + 1) * 256  # two convolutions
+        + (8 * 8 + 100) * 256  # places and queries
+        + stacks(6, 256)
+        + 257 * 4
+        + 257 * 256
+        + 257 * 4,
     ),
     "lenet5": (GREY, {}, 61_706),
     "cnn": (GREY, {}, 320 + 18_496 + (64 * 49 + 1) * 128 + 1_290),

@@ -33,6 +33,7 @@ SOURCES = Catalog[Source](
         "cifar10": "netwright.data.images.cifar:CIFAR10",
         "cifar100": "netwright.data.images.cifar:CIFAR100",
         "segmentation": "netwright.data.images.pairs:SOURCE",
+        "shapes": "netwright.data.images.drawn_shapes:SOURCE",
         "isbi2012": "netwright.data.images.isbi:SOURCE",
         "text": "netwright.data.text.corpus:SOURCE",
         "token-shards": "netwright.data.text.shards.source:SOURCE",

@@ -3,7 +3,7 @@
 Shapes: N examples, K outputs, I rows, J columns.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import torch
@@ -25,7 +25,8 @@ class Split:
         inputs: (N, ...), encoded; or a tuple, list or dict of such tensors with the same N.
         targets: class indices (N,) int64; labels (N, K) float 0 or 1; reals (N, K) float; masks
             (N, I, J) of class indices, uint8 or int64; tokens or tags (N, T) int64, IGNORED where
-            they do not count.
+            they do not count; boxes (N, M, 5) float: a class, -1 where there is no object, and
+            centre x, centre y, width and height as shares of the image.
         weights: how much each example counts (N,), or None where all count the same.
     """
 
@@ -170,10 +171,8 @@ def check_data(data: Data, *, is_part: bool = False) -> None:
             check_finite(f"the {name} weights of {data.name}", split.weights)
             if bool((split.weights < 0).any()) or not bool((split.weights > 0).any()):
                 raise DataError(f"the {name} weights of {data.name} must be >= 0 and not all zero")
-        if data.spec.target == "span":
-            _check_spans(data, name, split)
-        if data.spec.target in _CLASSES:
-            _check_classes(data, name, split)
+        if data.spec.target in _TARGET_CHECKS:
+            _TARGET_CHECKS[data.spec.target](data, name, split)
     targets = data.train.targets
     one_class = data.spec.target in {"class", "mask"} and bool(targets.min() == targets.max())
     if one_class and not is_part:
@@ -212,7 +211,23 @@ def _check_spans(data: Data, name: str, split: Split) -> None:
         )
 
 
-_CLASSES = frozenset({"class", "mask", "tokens", "tags"})
+def _check_boxes(data: Data, name: str, split: Split) -> None:
+    """Refuse targets that are no classes and boxes within the image."""
+    targets, classes = split.targets, data.spec.num_outputs
+    if targets.ndim != 3 or targets.shape[2] != 5:
+        raise DataError(
+            f"the {name} targets of {data.name} must be a class and a box of each object "
+            f"(N, objects, 5), got {tuple(targets.shape)}"
+        )
+    kind, centre, size = targets[..., 0], targets[..., 1:3], targets[..., 3:]
+    is_class = (kind >= 0) & (kind < classes) & (kind == kind.round())
+    is_box = (centre >= 0).all(dim=2) & (centre <= 1).all(dim=2) & (size > 0).all(dim=2)
+    wrong = ~((is_class & is_box & (size <= 1).all(dim=2)) | (kind == -1))
+    for row in wrong.any(dim=1).nonzero().flatten().tolist():
+        raise DataError(
+            f"the objects in row {row} of the {name} split of {data.name} must be a class below "
+            f"{classes}, or -1, and a box in shares of the image, got {targets[row].tolist()}"
+        )
 
 
 def _check_classes(data: Data, name: str, split: Split) -> None:
@@ -244,3 +259,10 @@ def _check_classes(data: Data, name: str, split: Split) -> None:
             f"label {wrong} in row {row} of the {name} split of {data.name} is out of range: "
             f"there are {data.spec.num_outputs} classes, 0 to {data.spec.num_outputs - 1}"
         )
+
+
+_TARGET_CHECKS: Mapping[str, Callable[[Data, str, Split], None]] = {
+    **dict.fromkeys(("class", "mask", "tokens", "tags"), _check_classes),
+    "span": _check_spans,
+    "boxes": _check_boxes,
+}

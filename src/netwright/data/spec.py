@@ -10,7 +10,7 @@ from netwright.core.limits import INPUT
 from netwright.core.terminal.notebook_table import notebook_table
 
 InputKind = Literal["features", "image", "tokens", "masked", "series", "pairs", "parts"]
-TargetKind = Literal["class", "labels", "real", "tokens", "mask", "tags", "span", "none"]
+TargetKind = Literal["class", "labels", "real", "tokens", "mask", "boxes", "tags", "span", "none"]
 ClassType = Literal["", "text", "int", "float", "bool"]  # "": the source has text alone, as CSV
 VARIES = -1  # a size that differs between batches
 IGNORED = -100  # a target of tokens or tags that does not count, as torch's cross-entropy has it
@@ -35,7 +35,8 @@ class DataSpec:
             a series (T, features), a pair (source tokens + target tokens,); () for parts, which are
             several tensors in a tuple, list or dict, each with a shape of its own.
         target: what is to be predicted: one class, several labels (each yes or no), one or several
-            reals, tokens, a mask, a tag a token, a span, or nothing.
+            reals, tokens, a mask, a set of boxes with a class each, a tag a token, a span, or
+            nothing.
         num_outputs: classes, labels, reals, tags, or different target tokens; 2 of a span, whose
             first and last token are looked for; 0 where there is no target.
         class_names: the names of the classes or labels, in the order of the outputs.
@@ -103,10 +104,13 @@ class DataSpec:
     def output_shape(self) -> tuple[int, ...]:
         """The shape of what a model says of one example: once, or of each pixel or token.
 
-        The number of tokens is -1 where inputs are several parts, whose lengths may vary.
+        The number of tokens is -1 where inputs are several parts, whose lengths may vary, and so
+        is the number of boxes, which is up to the model.
         """
         if self.target == "mask":
             return (self.num_outputs, *self.input_shape[1:])
+        if self.target == "boxes":  # of each query: the classes, that there is nothing, and a box
+            return (VARIES, self.num_outputs + 5)
         if self.target in {"tokens", "tags", "span"}:
             length = self.input_shape[0] - self.source_length if self.input_shape else VARIES
             return (length, self.num_outputs)

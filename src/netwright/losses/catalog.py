@@ -16,6 +16,7 @@ LOSSES: Catalog[Loss] = Catalog(
         "hinge": "netwright.losses.classification:HINGE",
         "perceptron": "netwright.losses.classification:PERCEPTRON",
         "dice": "netwright.losses.segmentation:DICE",
+        "set-prediction": "netwright.losses.set_prediction:SET_PREDICTION",
         "cross-entropy-dice": "netwright.losses.segmentation:CROSS_ENTROPY_DICE",
     },
 )

@@ -15,7 +15,7 @@ from netwright.core.checks import is_finite_number, nearest
 from netwright.core.errors import ConfigError
 
 Reduction = Literal["none", "mean", "sum"]
-TargetKind = Literal["class", "labels", "real", "mask", "tokens", "tags"]
+TargetKind = Literal["class", "labels", "real", "mask", "boxes", "tokens", "tags"]
 
 
 class LossFunction(Protocol):

@@ -232,3 +232,26 @@ BITS_PER_TOKEN = Card(
     symbols=_NATS,
     source="Shannon, Prediction and Entropy of Printed English (1951)",
 )
+
+_BOXES = {
+    "A_i": "the true box of object i",
+    "B_i": "the said box of its class that is matched with it",
+    "M": "the number of true objects",
+}
+
+MEAN_BOX_IOU = Card(
+    sentence="The mean over all objects of the overlap of the true box and the said one; an object "
+    "that was missed, or called by another class, counts 0.",
+    formula=r"\frac{1}{M} \sum_i \frac{|A_i \cap B_i|}{|A_i \cup B_i|}",
+    symbols=_BOXES,
+    source="Everingham et al., The PASCAL Visual Object Classes Challenge (2010)",
+)
+
+BOX_F1 = Card(
+    sentence="The harmonic mean of precision and recall of objects; found is one of the right "
+    "class whose box overlaps by an IoU of at least 1/2.",
+    formula=r"\frac{2 h}{s + M}, \quad h = \left|\left\{i : \mathrm{IoU}(A_i, B_i) \ge "
+    r"\tfrac12\right\}\right|",
+    symbols={**_BOXES, "s": "the number of said objects"},
+    source="Everingham et al., The PASCAL Visual Object Classes Challenge (2010)",
+)

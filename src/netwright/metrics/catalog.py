@@ -11,6 +11,7 @@ Kinds of target, and what is compared with them:
 "mask"    probabilities (N, C, I, J) and targets (N, I, J), whole numbers
 "tokens"  probabilities (N, T, V) and int64 targets (N, T), below 0 where none counts
 "tags"    probabilities (N, T, C) and int64 targets (N, T), below 0 where none counts
+"boxes"   probabilities and boxes (N, Q, C + 5), classes and boxes (N, M, 5), -1 where none counts
 "span"    first and last places (N, 2) and those of the answers (N, A, 2), below 0 where none counts
 """
 
@@ -26,6 +27,7 @@ from netwright.core.card import Card
 from netwright.core.checks import nearest
 from netwright.core.errors import UnknownNameError
 from netwright.metrics import cards
+from netwright.metrics.boxes import box_f1, box_iou
 from netwright.metrics.classification import (
     accuracy,
     balanced_accuracy,
@@ -62,7 +64,7 @@ from netwright.metrics.tokens import (
 )
 
 OF_DECISIONS = ("accuracy", "balanced_accuracy", "precision", "recall", "f1")  # of class targets
-Kind = Literal["class", "labels", "real", "mask", "tokens", "tags", "span"]
+Kind = Literal["class", "labels", "real", "mask", "boxes", "tokens", "tags", "span"]
 Measure = Callable[[Tensor, Tensor, Tensor | None], float]
 
 
@@ -314,6 +316,18 @@ _ROWS: tuple[Metric, ...] = (
         better="higher",
         measures={"mask": _of_masks(MASK_FORMULAS["pixel_accuracy"])},
         card=cards.PIXEL_ACCURACY,
+    ),
+    Metric(
+        name="mean_box_iou",
+        better="higher",
+        measures={"boxes": box_iou},
+        card=cards.MEAN_BOX_IOU,
+    ),
+    Metric(
+        name="box_f1",
+        better="higher",
+        measures={"boxes": box_f1},
+        card=cards.BOX_F1,
     ),
     Metric(
         name="perplexity",

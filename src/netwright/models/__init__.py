@@ -127,6 +127,8 @@ if TYPE_CHECKING:
     from netwright.models.vision.alexnet import AlexNetConfig as AlexNetConfig
     from netwright.models.vision.cnn import CNN as CNN
     from netwright.models.vision.cnn import CNNConfig as CNNConfig
+    from netwright.models.vision.detr import DETR as DETR
+    from netwright.models.vision.detr import DETRConfig as DETRConfig
     from netwright.models.vision.lenet import LeNet5 as LeNet5
     from netwright.models.vision.lenet import LeNet5Config as LeNet5Config
     from netwright.models.vision.mlp_mixer import MLPMixer as MLPMixer

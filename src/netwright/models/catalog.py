@@ -67,6 +67,7 @@ MODELS: Catalog[type[Model]] = Catalog(
         "vit": "netwright.models.vision.vit:ViT",
         **_rows_of("netwright.models.vision.vit", VITS),
         "mlp-mixer": "netwright.models.vision.mlp_mixer:MLPMixer",
+        "detr": "netwright.models.vision.detr:DETR",
         "unet": "netwright.models.vision.unet:UNet",
         "elman": "netwright.models.sequence.elman:Elman",
         "jordan": "netwright.models.sequence.jordan:Jordan",

@@ -105,7 +105,7 @@ class UpdateStep:
         if asked == "off" or (asked == "auto" and state.device.type != "cuda"):
             return
         self.takers = [one for one in callbacks if overrides(one, "on_before_update")]
-        reason = reason_for_host(state, self.config.on_non_finite)
+        reason = state.task.on_host or reason_for_host(state, self.config.on_non_finite)
         if not reason and self.rates is None:
             reason = f"{type(state.optimizer).__name__} does not read its rate on the device"
         reason = reason or reason_against(

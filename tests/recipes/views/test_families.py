@@ -26,6 +26,11 @@ FAMILIES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "cnn": ("cnn", "digits", {"channels": (4,), "hidden": (), "augment": ("crop=1",), "epochs": 1}),
     "resnet": ("resnet20", "digits", {"width": 2, "epochs": 1, "batch_size": 256}),
     "masks": ("unet", "pairs", {"width": 2, "depth": 1, "epochs": 1}),
+    "boxes": (
+        "detr",
+        "shapes",
+        {"n": 60, "side": 16, "width": 8, "heads": 2, "layers": 1, "queries": 3, "epochs": 1},
+    ),
     "letters": ("lstm", "words.txt", {**TINY, "embedding": 3, "window": 6}),
     "texts": ("gru", "reviews.tsv", {**TINY, "text": "words", "target": "liked"}),
     "series": ("elman", "adding", {**TINY, "length": 8, "n": 60}),
@@ -58,48 +63,49 @@ def make_run(family: str, desk: Path) -> nw.Run:
 
 
 TABLE = """
-                    neuron linear closed mlp reals cnn resnet masks letters texts series scan pairs gpt memory rbm trees kernel several
-summary             x      x      x      x   x     x   x      x     x       x     x      x    x     x   x      x   x     x      x
-curves              x      x      x      x   x     x   x      x     x       x     x      x    x     x   x      x   x     x      .
-gradient-norms      .      x      .      x   x     x   x      .     x       .     x      x    x     x   .      .   .     .      .
-confusion           x      x      .      x   .     x   x      .     .       x     .      .    .     .   x      x   x     .      x
-calibration         x      x      .      x   .     x   x      .     .       x     .      .    .     .   x      x   x     .      x
-threshold-curves    x      x      .      x   .     x   x      .     .       x     .      .    .     .   x      x   x     .      x
-permutation-importance x   x      x      x   x     .   .      .     .       .     .      .    .     .   .      .   x     .      x
-partial-dependence  x      x      x      x   x     .   .      .     .       .     .      .    .     .   .      .   x     x      x
-lift                x      .      .      x   .     .   .      .     .       x     .      .    .     .   .      .   .     .      x
-decision-regions    x      x      .      x   .     .   .      .     .       .     .      .    .     .   .      .   x     .      x
-fitted-curve        .      .      .      .   .     .   .      .     .       .     .      .    .     .   .      .   .     x      .
-prediction-surface  .      .      x      .   x     .   .      .     .       .     .      .    .     .   .      .   .     .      .
-residuals           .      .      x      .   x     .   .      .     .       .     x      .    .     .   .      .   .     x      .
-wrong-examples      x      x      .      x   .     x   x      .     .       x     .      .    .     .   x      x   x     .      x
-worst-errors        .      .      x      .   x     .   .      .     .       .     x      .    .     .   .      .   .     x      .
-segmentation        .      .      .      .   .     .   .      x     .       .     .      .    .     .   .      .   .     .      .
-next-tokens         .      .      .      .   .     .   .      .     x       .     .      x    .     x   .      .   .     .      .
-state-norms         .      .      .      .   .     .   .      .     x       x     x      x    .     .   .      .   .     .      .
-attention           .      .      .      .   .     .   .      .     .       .     .      .    .     x   .      .   .     .      .
-alignment           .      .      .      .   .     .   .      .     .       .     .      .    x     .   .      .   .     .      .
-filters             .      .      .      .   .     x   x      x     .       .     .      .    .     .   .      x   .     .      .
-feature-maps        .      .      .      .   .     x   x      x     .       .     .      .    .     .   .      .   .     .      .
-contact-sheet       .      .      .      .   .     x   .      .     .       .     .      .    .     .   .      .   .     .      .
-class-balance       x      x      .      x   .     x   x      .     .       x     .      .    .     .   x      x   x     .      x
-target-spread       .      .      x      .   x     .   .      .     .       .     x      .    .     .   .      .   .     x      .
-ensemble-members    .      .      .      .   .     .   .      .     .       .     .      .    .     .   .      .   .     .      x
-feature-importance  .      .      .      .   .     .   .      .     .       .     .      .    .     .   .      .   x     .      .
-hyperplane          x      .      .      .   .     .   .      .     .       .     .      .    .     .   .      .   .     .      .
-recalled-patterns   .      .      .      .   .     .   .      .     .       .     .      .    .     .   x      .   .     .      .
-energy-descent      .      .      .      .   .     .   .      .     .       .     .      .    .     .   x      .   .     .      .
-backprop            x      x      x      x   x     x   x      x     x       x     x      x    x     x   .      x   .     .      x
-activations         x      x      x      x   x     x   x      x     x       x     x      x    x     x   .      x   .     .      .
-gradient-flow       .      x      .      x   x     x   x      x     x       x     x      x    x     x   .      .   .     .      .
-weight-spectra      .      x      .      x   x     x   x      x     x       x     x      x    x     x   .      x   .     .      .
-linear-regions      .      .      .      x   x     x   x      x     .       .     .      .    .     .   .      .   .     .      .
-saliency            x      x      x      x   x     x   x      x     x       x     x      x    x     x   .      x   .     x      x
-occlusion           x      x      x      x   x     x   x      x     x       x     x      x    x     x   x      x   x     x      x
-embedding-map       x      x      x      x   x     x   x      x     x       x     x      x    x     x   .      x   .     .      .
-landscape           x      x      x      x   x     x   x      x     x       x     x      x    x     x   .      x   .     .      .
-curvature           .      x      .      x   x     x   x      x     x       x     x      x    x     x   .      .   .     .      .
-race                .      x      .      x   x     x   x      x     x       x     x      x    x     x   .      .   .     .      .
+                    neuron linear closed mlp reals cnn resnet masks boxes letters texts series scan pairs gpt memory rbm trees kernel several
+summary             x      x      x      x   x     x   x      x     x     x       x     x      x    x     x   x      x   x     x      x
+curves              x      x      x      x   x     x   x      x     x     x       x     x      x    x     x   x      x   x     x      .
+gradient-norms      .      x      .      x   x     x   x      .     x     x       .     x      x    x     x   .      .   .     .      .
+confusion           x      x      .      x   .     x   x      .     .     .       x     .      .    .     .   x      x   x     .      x
+calibration         x      x      .      x   .     x   x      .     .     .       x     .      .    .     .   x      x   x     .      x
+threshold-curves    x      x      .      x   .     x   x      .     .     .       x     .      .    .     .   x      x   x     .      x
+permutation-importance x   x      x      x   x     .   .      .     .     .       .     .      .    .     .   .      .   x     .      x
+partial-dependence  x      x      x      x   x     .   .      .     .     .       .     .      .    .     .   .      .   x     x      x
+lift                x      .      .      x   .     .   .      .     .     .       x     .      .    .     .   .      .   .     .      x
+decision-regions    x      x      .      x   .     .   .      .     .     .       .     .      .    .     .   .      .   x     .      x
+fitted-curve        .      .      .      .   .     .   .      .     .     .       .     .      .    .     .   .      .   .     x      .
+prediction-surface  .      .      x      .   x     .   .      .     .     .       .     .      .    .     .   .      .   .     .      .
+residuals           .      .      x      .   x     .   .      .     .     .       .     x      .    .     .   .      .   .     x      .
+wrong-examples      x      x      .      x   .     x   x      .     .     .       x     .      .    .     .   x      x   x     .      x
+worst-errors        .      .      x      .   x     .   .      .     .     .       .     x      .    .     .   .      .   .     x      .
+segmentation        .      .      .      .   .     .   .      x     .     .       .     .      .    .     .   .      .   .     .      .
+predicted-boxes     .      .      .      .   .     .   .      .     x     .       .     .      .    .     .   .      .   .     .      .
+next-tokens         .      .      .      .   .     .   .      .     .     x       .     .      x    .     x   .      .   .     .      .
+state-norms         .      .      .      .   .     .   .      .     .     x       x     x      x    .     .   .      .   .     .      .
+attention           .      .      .      .   .     .   .      .     .     .       .     .      .    .     x   .      .   .     .      .
+alignment           .      .      .      .   .     .   .      .     .     .       .     .      .    x     .   .      .   .     .      .
+filters             .      .      .      .   .     x   x      x     x     .       .     .      .    .     .   .      x   .     .      .
+feature-maps        .      .      .      .   .     x   x      x     x     .       .     .      .    .     .   .      .   .     .      .
+contact-sheet       .      .      .      .   .     x   .      .     .     .       .     .      .    .     .   .      .   .     .      .
+class-balance       x      x      .      x   .     x   x      .     .     .       x     .      .    .     .   x      x   x     .      x
+target-spread       .      .      x      .   x     .   .      .     .     .       .     x      .    .     .   .      .   .     x      .
+ensemble-members    .      .      .      .   .     .   .      .     .     .       .     .      .    .     .   .      .   .     .      x
+feature-importance  .      .      .      .   .     .   .      .     .     .       .     .      .    .     .   .      .   x     .      .
+hyperplane          x      .      .      .   .     .   .      .     .     .       .     .      .    .     .   .      .   .     .      .
+recalled-patterns   .      .      .      .   .     .   .      .     .     .       .     .      .    .     .   x      .   .     .      .
+energy-descent      .      .      .      .   .     .   .      .     .     .       .     .      .    .     .   x      .   .     .      .
+backprop            x      x      x      x   x     x   x      x     x     x       x     x      x    x     x   .      x   .     .      x
+activations         x      x      x      x   x     x   x      x     x     x       x     x      x    x     x   .      x   .     .      .
+gradient-flow       .      x      .      x   x     x   x      x     x     x       x     x      x    x     x   .      .   .     .      .
+weight-spectra      .      x      .      x   x     x   x      x     x     x       x     x      x    x     x   .      x   .     .      .
+linear-regions      .      .      .      x   x     x   x      x     .     .       .     .      .    .     .   .      .   .     .      .
+saliency            x      x      x      x   x     x   x      x     x     x       x     x      x    x     x   .      x   .     x      x
+occlusion           x      x      x      x   x     x   x      x     x     x       x     x      x    x     x   x      x   x     x      x
+embedding-map       x      x      x      x   x     x   x      x     .     x       x     x      x    x     x   .      x   .     .      .
+landscape           x      x      x      x   x     x   x      x     x     x       x     x      x    x     x   .      x   .     .      .
+curvature           .      x      .      x   x     x   x      x     x     x       x     x      x    x     x   .      .   .     .      .
+race                .      x      .      x   x     x   x      x     x     x       x     x      x    x     x   .      .   .     .      .
 """  # noqa: E501 - a table
 ROWS = {line.split()[0]: line.split()[1:] for line in TABLE.strip().splitlines()[1:]}
 # Of data that these families have not, of three models that tell of themselves, and of a profile.
@@ -122,7 +128,12 @@ def test_the_table_is_of_all_views_and_families() -> None:
 # A rule of its own, gradients, none at all, members; all others are slow.
 QUICK_FAMILIES = "neuron mlp".split()
 # Views of the report that only slow families have.
-PECULIAR = {"masks": ["segmentation"], "gpt": ["next-tokens", "attention"], "pairs": ["alignment"]}
+PECULIAR = {
+    "masks": ["segmentation"],
+    "boxes": ["predicted-boxes"],
+    "gpt": ["next-tokens", "attention"],
+    "pairs": ["alignment"],
+}
 
 
 @pytest.mark.parametrize("family", PECULIAR)

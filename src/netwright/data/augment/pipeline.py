@@ -14,7 +14,7 @@ from torch import Tensor
 
 from netwright.core.errors import ConfigError, DataError
 from netwright.core.seeding import derive_seed
-from netwright.data.augment.augmentation import Augmentation
+from netwright.data.augment.augmentation import Augmentation, Retouch
 from netwright.data.augment.catalog import AUGMENTATIONS
 from netwright.data.augment.geometric import Warp, draw_places, read_warped
 from netwright.data.augment.mixup import Mixup
@@ -128,6 +128,8 @@ def _step(text: str, spec: DataSpec) -> tuple[str, Step]:
     augmentation = AUGMENTATIONS.load(name)
     if isinstance(augmentation, Mixup) and spec.target != "class":
         raise DataError(f"augmentation {name!r} mixes classes, got targets of kind {spec.target!r}")
+    if spec.target == "boxes" and not isinstance(augmentation, Retouch):
+        raise DataError(f"augmentation {name!r} moves pixels, and would not move their boxes")
     try:
         strength = float(number) if equals else augmentation.strength
     except ValueError:

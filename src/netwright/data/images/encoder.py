@@ -35,12 +35,12 @@ from netwright.data.images.pair_files import find_images, find_pairs, pair_folde
 from netwright.data.images.reading import read_pixels
 from netwright.data.pixels import ChannelScaling
 from netwright.data.preprocessing import Preprocessor, readable
-from netwright.data.raw_arrays import WHOLE, read_array
+from netwright.data.raw_arrays import WHOLE, read_array, read_numbers, to_float32, to_floats
 from netwright.data.spec import DataSpec
 from netwright.data.tables.targets import TargetEncoder
 from netwright.data.targets import encode_classes, encode_labels, encode_reals
 
-ImageTarget = Literal["class", "labels", "real", "mask"]
+ImageTarget = Literal["class", "labels", "real", "mask", "boxes"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +53,7 @@ class ImageEncoder(Preprocessor):
     Args:
         input_shape: (C, I, J).
         mode: L is grey (C = 1), RGB colour (3), RGBA colour with alpha (4).
-        target: what is predicted; a mask is a class for each pixel.
+        target: what is predicted; a mask is a class for each pixel, boxes are of drawn data only.
         num_outputs: classes, labels or reals.
         mean: taken from each channel (C,), of bytes brought to [0, 1].
         scale: each channel is divided by it (C,).
@@ -137,7 +137,7 @@ class ImageEncoder(Preprocessor):
         """Class indices (N,), labels or reals (N, K), masks (N, I, J); of a folder, those it names.
 
         A folder names the class of an image by the folder right below it, or has a metadata table;
-        masks lie beside their images.
+        masks lie beside their images. Boxes (N, M, 5) are arrays as in `Split`.
         """
         if isinstance(source, str | os.PathLike):
             return self._folder_targets(Path(source))
@@ -145,6 +145,8 @@ class ImageEncoder(Preprocessor):
             return encode_classes(source, self.class_names)
         if self.target == "mask":
             return self._masks(source)
+        if self.target == "boxes":
+            return to_float32("boxes", to_floats("boxes", read_numbers("boxes", source)))
         encode = encode_labels if self.target == "labels" else encode_reals
         return encode(source, self.num_outputs)
 
@@ -216,6 +218,8 @@ class ImageEncoder(Preprocessor):
             return self._masks_below(folder)
         files = files_at(folder)
         path = find_metadata(folder)
+        if self.target == "boxes":
+            raise DataError(f"boxes are not read from folders, got {shown(folder)}: pass an array")
         if path is not None and self.target_names:
             target = TargetEncoder(
                 kind=self.target, columns=self.target_names, class_names=self.class_names

@@ -88,6 +88,8 @@ def usual_model(spec: DataSpec) -> str:
     """A model that reads such inputs and predicts such targets."""
     if spec.target == "mask":
         return "unet"
+    if spec.target == "boxes":
+        return "detr"
     if spec.inputs == "pairs":
         return "encoder-decoder"
     return "lstm" if spec.inputs in {"tokens", "series"} else "mlp"

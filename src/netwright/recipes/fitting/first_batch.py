@@ -193,7 +193,7 @@ def _loss(model: nn.Module, batch: Batch, task: Task, data: Data, inside: list[s
             f"the model's output must be real-valued, got {logits.dtype}: return its real part or "
             f"its magnitude, output.abs()"
         )
-    wanted = (count_rows(batch.inputs), *_output_shape(data.spec, batch))
+    wanted = (count_rows(batch.inputs), *_output_shape(data.spec, batch, logits))
     if data.spec.target != "none" and tuple(logits.shape) != wanted:
         raise ShapeError(
             f"the model's output must have shape {wanted} for the {data.spec.num_outputs} "
@@ -214,10 +214,14 @@ def _loss(model: nn.Module, batch: Batch, task: Task, data: Data, inside: list[s
         ) from error
 
 
-def _output_shape(spec: DataSpec, batch: Batch) -> tuple[int, ...]:
-    """What a model must say of each example of this batch, whose length may not be that of all."""
+def _output_shape(spec: DataSpec, batch: Batch, logits: Tensor) -> tuple[int, ...]:
+    """What a model must say of each example of this batch, whose length may not be that of all.
+
+    How many boxes are said is up to the model.
+    """
     length, *rest = spec.output_shape
-    return (batch.targets.shape[1] if length == VARIES else length, *rest)
+    given = logits if spec.target == "boxes" and logits.ndim > 1 else batch.targets
+    return (given.shape[1] if length == VARIES else length, *rest)
 
 
 def _other_kind(spec: DataSpec, got: tuple[int, ...], wanted: tuple[int, ...]) -> str:

@@ -7,6 +7,7 @@ Shapes: N rows.
 
 import csv
 import io
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -66,6 +67,8 @@ def answers_of(
     if isinstance(encoder, PairEncoder):
         source, target = encoder.columns
         return {source: list(rows.column(source)), target: list(said)}
+    if run.spec.target == "boxes":
+        return {"objects": list(said)}
     answers = _named(run, said)
     if proba:
         for name, column in zip(run.spec.output_names, values.T.tolist(), strict=True):
@@ -138,5 +141,8 @@ def as_csv(answers: Answers) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(answers)
-    writer.writerows(zip(*answers.values(), strict=True))
+    columns = (
+        map(json.dumps, column) if name == "objects" else column for name, column in answers.items()
+    )
+    writer.writerows(zip(*columns, strict=True))
     return text.getvalue()

@@ -1,6 +1,6 @@
-"""What a model says, in the words of its data: labels, reals, masks, tags or texts.
+"""What a model says, in the words of its data: labels, reals, masks, boxes, tags or texts.
 
-Shapes: N rows, C classes, K reals, I rows and J columns of a mask, T tokens.
+Shapes: N rows, C classes, Q queries, K reals, I rows and J columns of a mask, T tokens.
 """
 
 import os
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from netwright.core.errors import ConfigError, DataError
+from netwright.core.geometry.boxes import to_corners
 from netwright.data.dataset import Split
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.spec import ClassType, DataSpec, TargetKind
@@ -27,6 +28,7 @@ from netwright.train.tasks.task import Task
 PREDICTED: Mapping[TargetKind, str] = {
     "real": "reals",
     "mask": "masks",
+    "boxes": "boxes",
     "tags": "tags",
     "span": "spans",
     "tokens": "texts",
@@ -122,7 +124,7 @@ def in_words(
             else preprocessor.write(values[:, 1])
         )
         return like(source, np.array(texts, dtype=object), spec.target_names)
-    if spec.target in {"mask", "tags", "span", "none"}:
+    if spec.target in {"mask", "boxes", "tags", "span", "none"}:
         return _many_each(values, spec)
     if spec.target == "class":
         chosen = (
@@ -138,13 +140,46 @@ def in_words(
 
 
 def _many_each(values: Tensor, spec: DataSpec) -> NDArray[Any]:
-    """A class of each pixel (N, I, J), a tag of each token (N, T), or the outputs as they are."""
+    """Classes of pixels (N, I, J), objects (N,), tags (N, T), or the outputs as they are."""
+    if spec.target == "boxes":
+        return objects_said(values, spec.class_names)
     if spec.target == "mask":
         return values.argmax(dim=1).byte().numpy()
     if spec.target == "tags":
         chosen = values.argmax(dim=2).numpy()
         return np.take(class_labels(spec.class_names, spec.class_type), chosen)
     return values.numpy()
+
+
+def objects_said(values: Tensor, names: Sequence[str]) -> NDArray[Any]:
+    """What is found in each image, a list of objects each (N,), from left to right.
+
+    An object is its class, how probable that is, and its box: left, top, right and bottom, as
+    shares of the image's width and height.
+
+    Args:
+        values: probabilities of C classes and of nothing, and a box, of each query (N, Q, C + 5).
+        names: of the classes.
+    """
+    said = np.empty(len(values), dtype=object)
+    for place, queries in enumerate(values):
+        shares, classes = queries[:, :-4].max(dim=1)
+        found = [
+            {
+                "class": names[kind],
+                "probability": round(share, 4),
+                "box": [round(min(max(side, 0.0), 1.0), 4) for side in box],
+            }
+            for kind, share, box in zip(
+                classes.tolist(),
+                shares.tolist(),
+                to_corners(queries[:, -4:]).tolist(),
+                strict=True,
+            )
+            if kind < len(names)
+        ]
+        said[place] = sorted(found, key=lambda one: one["box"])
+    return said
 
 
 def class_labels(names: Sequence[str], class_type: ClassType = "") -> NDArray[Any]:

@@ -32,5 +32,6 @@ def check_fitting(spec: DataSpec, preprocessor: Preprocessor, task: Task, guess:
         raise ValueError(f"a task of {len(task.center)} reals for {spec.num_outputs} outputs")
     if not guess.ndim:
         raise ValueError("a baseline that is not a list")
-    if guess.shape != (spec.num_outputs,):
-        raise ValueError(f"a baseline of shape {tuple(guess.shape)}, not ({spec.num_outputs},)")
+    size = spec.output_shape[1] if spec.target == "boxes" else spec.num_outputs
+    if guess.shape != (size,):
+        raise ValueError(f"a baseline of shape {tuple(guess.shape)}, not ({size},)")

@@ -33,6 +33,7 @@ VIEWS: Catalog[ViewEntry] = Catalog(
         "wrong-examples": f"{_HERE}.predictions.classes:WRONG_EXAMPLES",
         "worst-errors": f"{_HERE}.predictions.reals:WORST_ERRORS",
         "segmentation": f"{_HERE}.predictions.segmentation:SEGMENTATION",
+        "predicted-boxes": f"{_HERE}.predictions.boxes:PREDICTED_BOXES",
         "class-balance": f"{_HERE}.dataset.targets:CLASS_BALANCE",
         "target-spread": f"{_HERE}.dataset.targets:TARGET_SPREAD",
         "ensemble-members": f"{_HERE}.own_views:ENSEMBLE_MEMBERS",

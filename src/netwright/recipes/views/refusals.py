@@ -12,6 +12,7 @@ IN_WORDS: Mapping[TargetKind, str] = {
     "labels": "labels",
     "real": "real values",
     "mask": "masks",
+    "boxes": "boxes",
     "tokens": "tokens",
     "tags": "tags",
     "span": "spans",

@@ -14,6 +14,7 @@ from netwright.losses.target_transform import TRANSFORMS
 from netwright.metrics.isotonic import RisingCurve
 from netwright.train.settings import TrainConfig
 from netwright.train.tasks.classification import Classification, balanced_weights
+from netwright.train.tasks.detection import Detection
 from netwright.train.tasks.language_modelling import LanguageModelling
 from netwright.train.tasks.masked_tokens import MaskedTokens
 from netwright.train.tasks.multi_label import MultiLabel
@@ -69,11 +70,19 @@ def _task(data: Data, config: TrainConfig, *, scale_targets: bool) -> Task:
         return MultiLabel(loss=loss, loss_options=config.loss_options)
     if kind == "real":
         return _task_of_reals(data, config, scale_targets=scale_targets)
-    if kind == "span":
-        if config.loss not in {None, "cross-entropy"}:
-            raise ConfigError(f"spans are trained by cross-entropy, the loss is {config.loss!r}")
-        return Spans()
-    return Unlabelled()
+    return _task_of_one_loss(data, config)
+
+
+def _task_of_one_loss(data: Data, config: TrainConfig) -> Task:
+    """Spans, boxes or nothing, which are learned by no other loss than their own."""
+    kind = data.spec.target
+    if kind not in {"span", "boxes"}:
+        return Unlabelled()
+    task = Spans() if kind == "span" else Detection(data.spec.num_outputs)
+    if config.loss not in {None, task.loss_name}:
+        name = "spans" if kind == "span" else kind
+        raise ConfigError(f"{name} are trained by {task.loss_name}, the loss is {config.loss!r}")
+    return task
 
 
 def _task_of_reals(data: Data, config: TrainConfig, *, scale_targets: bool) -> Regression:
@@ -184,10 +193,10 @@ def task_from_json(values: dict[str, Any]) -> Task:
         return of_kind(class_weights=None if weights is None else torch.tensor(weights), **settings)
     if kind in PER_TOKEN:
         return PER_TOKEN[kind](**settings)
-    if kind == "unlabelled":
-        return Unlabelled()
-    if kind == "spans":
-        return Spans()
+    if kind in {"unlabelled", "spans"}:
+        return Unlabelled() if kind == "unlabelled" else Spans()
+    if kind == "detection":
+        return Detection(settings["num_classes"])
     if kind == "multi-label":
         return MultiLabel(**settings)
     if kind == "regression":

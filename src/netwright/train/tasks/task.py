@@ -34,6 +34,7 @@ class Task(ABC):
     target: ClassVar[Kind]
     headline: ClassVar[str]
     loss_name: str
+    on_host: ClassVar[str] = ""  # what its loss does there, so that no CUDA graph can; empty: none
     aux_weight: float = 0.3
     own_loss: OwnLoss | None = None  # of the caller's, in the place of the one that is named
     unmeasured: str = ""  # why nothing is measured but losses of training; empty: all is

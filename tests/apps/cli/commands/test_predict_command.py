@@ -123,6 +123,18 @@ def masks_run(pairs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+def test_objects_are_named_with_their_boxes(type_in: Type, tmp_path: Path) -> None:
+    small: dict[str, Any] = {"n": 40, "side": 16, "width": 8, "heads": 2, "layers": 1, "queries": 3}
+    nw.fit("detr", "shapes", epochs=1, out=tmp_path / "run", quiet=True, **small)
+    Image.new("RGB", (30, 20), "red").save("one.png")
+    (row,) = json.loads(type_in("predict", "run", "one.png", "--json").out)
+    assert row["file"] == "one.png"
+    assert all(set(one) == {"class", "probability", "box"} for one in row["objects"])
+    (line,) = csv.DictReader(io.StringIO(type_in("predict", "run", "one.png").out))
+    assert json.loads(line["objects"]) == row["objects"]
+    assert "this run predicts boxes" in type_in("predict", "run", "one.png", "--proba").err
+
+
 def test_masks_are_written_one_an_image(
     type_in: Type, pairs: Path, masks_run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

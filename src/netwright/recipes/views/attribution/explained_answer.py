@@ -77,6 +77,11 @@ def explained_answer(run: RunRecord, inputs: Tensor, settings: AnswerConfig) -> 
             chosen = _asked(settings.answer, names, int(masks.flatten().mode().values))
             where[chosen] = (masks == chosen) if (masks == chosen).any() else True
             words = f"the class {quoted(names[chosen])}"
+        case "boxes":  # of the query that is the surest of it
+            classes = said[:, : len(names)]
+            chosen = _asked(settings.answer, names, int(classes.amax(dim=0).argmax()))
+            where[int(classes[:, chosen].argmax()), chosen] = True
+            words = f"the class {quoted(names[chosen])} of one box"
         case "tokens" | "tags":
             place = _place(run, inputs[0], settings.place)
             chosen = _asked(settings.answer, names, int(said[place].argmax()))

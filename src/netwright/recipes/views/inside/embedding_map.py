@@ -26,7 +26,7 @@ from netwright.inspection.inside.embedding_map import (
 from netwright.inspection.predictions.next_tokens import VISIBLE
 from netwright.recipes.views.attribution.explained_answer import input_token_names, output_names
 from netwright.recipes.views.entry import ViewEntry
-from netwright.recipes.views.refusals import refuse_several
+from netwright.recipes.views.refusals import THE_OTHERS, refuse_several
 from netwright.recipes.views.subject import Subject
 
 EACH_PLACE = frozenset({"mask", "tags", "tokens", "span"})  # targets with an answer at each place
@@ -56,7 +56,9 @@ class EmbeddingMapConfig(Config):
 
 
 def refusal(subject: Subject) -> str:
-    """Only of one model with layers."""
+    """Only of one model with layers, whose answers each have one target."""
+    if subject.run.spec.target == "boxes":
+        return f"an embedding map is for one answer per example or place; {THE_OTHERS}"
     parts = subject.run.model.modules()
     if any(isinstance(part, nn.Linear | nn.Conv1d | nn.Conv2d) for part in parts):
         return refuse_several(subject, "an embedding map")

@@ -1,0 +1,1 @@
+"""Figures in the plane: what they share, and which belong together."""
