@@ -41,6 +41,8 @@ def test_params_are_arguments_and_given_settings() -> None:
         "model": "mlp",
         "class_weight": None,
         "val_size": 0.0,
+        "early_stopping": False,
+        "importances": False,
         "random_state": None,
         "run_folder": None,
         "hidden": (3,),

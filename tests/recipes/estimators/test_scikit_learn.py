@@ -12,9 +12,11 @@ import pytest
 import torch
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn import config_context
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.datasets import load_digits, make_multilabel_classification
 from sklearn.exceptions import DataConversionWarning
+from sklearn.feature_selection import SelectFromModel
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -228,6 +230,77 @@ def test_held_out_rows_stop_the_training(reals: Rows) -> None:
     estimator = NetRegressor(hidden=(8,), lr=0.05, epochs=300, val_size=0.2, patience=3)
     estimator.set_params(random_state=0).fit(*reals)
     assert 3 < len(estimator.history_.series("val/loss")) < 300
+
+
+def test_early_stopping_is_a_tenth_held_out_and_ten_epochs_of_patience(reals: Rows) -> None:
+    how: Any = {"hidden": (4,), "lr": 0.3, "epochs": 60, "random_state": 0, "device": "cpu"}
+    early = NetRegressor(early_stopping=True, **how).fit(*reals)
+    assert 10 < len(early.history_.series("val/loss")) < 60
+    spelt = NetRegressor(val_size=0.1, patience=10, **how).fit(*reals)
+    assert torch.equal(weights_of(early), weights_of(spelt))
+    given = NetRegressor(early_stopping=True, val_size=0.2, patience=3, **how).fit(*reals)
+    spelt = NetRegressor(val_size=0.2, patience=3, **how).fit(*reals)
+    assert torch.equal(weights_of(given), weights_of(spelt))
+
+
+def test_early_stopping_is_refused_where_nothing_is_held_out(reals: Rows) -> None:
+    with pytest.raises(ConfigError, match=r"ridge has its own learning rule .* remove early_stop"):
+        NetRegressor("ridge", early_stopping=True).fit(*reals)
+    with pytest.raises(
+        ConfigError, match="partial_fit holds no rows out: set early_stopping=False"
+    ):
+        NetRegressor(early_stopping=True).partial_fit(*reals)
+
+
+def test_importances_are_those_of_least_squares_and_select_columns(reals: Rows) -> None:
+    inputs, _ = reals
+    y = 3 * inputs[:, 2] * 10 + inputs[:, 0]  # columns 1 and 3 say nothing
+    estimator = NetRegressor("least-squares", importances=True).fit(inputs, y)
+    # Shuffled, a column of slope b and variance s^2 costs 2 b^2 s^2 in the mean, here over var(y).
+    wanted = 2 * np.array([1.0, 0, 30, 0]) ** 2 * inputs.var(axis=0) / y.var()
+    assert estimator.feature_importances_ == pytest.approx(wanted, rel=0.25, abs=1e-4)
+    chosen = SelectFromModel(estimator, prefit=True, threshold=1e-3).get_support()
+    assert chosen.tolist() == [True, False, True, False]
+    assert not hasattr(
+        estimator.set_params(importances=False).fit(inputs, y), "feature_importances_"
+    )
+
+
+def test_importances_are_measured_on_held_out_rows(reals: Rows) -> None:
+    how: Any = {"hidden": (4,), "epochs": 2, "random_state": 0, "device": "cpu"}
+    ours = NetRegressor(importances=True, val_size=0.5, **how).fit(*reals)
+    bits = [weights_of(ours), weights_of(NetRegressor(val_size=0.5, **how).fit(*reals))]
+    assert torch.equal(*bits)  # to look changes nothing
+    held_out = ours.feature_importances_
+    ours.set_params(val_size=0.0).fit(*reals)
+    assert held_out.shape == (4,)
+    assert not np.array_equal(held_out, ours.feature_importances_)
+
+
+def test_importances_are_of_columns_with_a_class_or_a_real() -> None:
+    inputs, labels = np.eye(12), np.eye(12, 2, dtype=int)
+    with pytest.raises(ConfigError, match=r"importances are for .* got features with labels"):
+        small(importances=True).fit(inputs, labels)
+    with pytest.raises(ConfigError, match=r"importances are for .* got image with class"):
+        small(importances=True).fit(np.zeros((12, 1, 4, 4)), np.arange(12) % 2)
+
+
+def test_weights_are_routed_through_searches_and_pipelines(unequal: Any) -> None:
+    inputs, names = unequal
+    weights = np.where(names == "few", 20.0, 1.0)
+    with config_context(enable_metadata_routing=True):
+        net = small(lr=0.01, device="cpu").set_fit_request(sample_weight=True)
+        net.set_score_request(sample_weight=True)
+        scale = StandardScaler().set_fit_request(sample_weight=False)
+        search = GridSearchCV(make_pipeline(scale, net), {"netclassifier__dropout": [0.0]}, cv=2)
+        search.fit(inputs, names, sample_weight=weights)
+    scaled = StandardScaler().fit_transform(inputs)
+    direct, without = (
+        small(lr=0.01, device="cpu", dropout=0.0).fit(scaled, names, sample_weight=given)
+        for given in (weights, None)
+    )
+    assert torch.equal(weights_of(search.best_estimator_[-1]), weights_of(direct))
+    assert not torch.equal(weights_of(direct), weights_of(without))
 
 
 def test_settings_are_searched_by_name(reals: Rows) -> None:

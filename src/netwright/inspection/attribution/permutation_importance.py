@@ -15,7 +15,7 @@ Wrong, but Many are Useful" (2019).
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from os.path import commonprefix
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import torch
 from torch import Tensor
@@ -130,17 +130,51 @@ def measure_permutation_importance(
         repeats: R.
         seed: of the shuffles.
     """
+    shuffles = shuffle_columns(predict, inputs, targets, spec, repeats=repeats, seed=seed)
+    names, rises = column_names(spec), shuffles.rises
+    means, spreads = rises.mean(1), rises.std(1, correction=0)
+    shown = means.argsort(descending=True, stable=True)[:MOST_BARS].tolist()
+    return PermutationImportance(
+        names=tuple(names[place] for place in shown),
+        rises=tuple(means[shown].tolist()),
+        spreads=tuple(spreads[shown].tolist()),
+        loss=shuffles.loss,
+        num_columns=len(names),
+        num_rows=shuffles.num_rows,
+        repeats=repeats,
+        is_class=spec.target == "class",
+    )
+
+
+class Shuffles(NamedTuple):
+    """The rise of the loss by column and repeat (G, R), from what loss, and on how many rows."""
+
+    rises: Tensor
+    loss: float
+    num_rows: int
+
+
+def shuffle_columns(
+    predict: Callable[[Tensor], Tensor],
+    inputs: Tensor,
+    targets: Tensor,
+    spec: DataSpec,
+    *,
+    repeats: int = 5,
+    seed: int = 0,
+) -> Shuffles:
+    """The numbers of `measure_permutation_importance`, of all columns in their order."""
     check_positive("repeats", repeats)
     check_shape("inputs", inputs, "N", spec.num_features)
     groups = torch.tensor(spec.groups_of_features)
-    names = column_names(spec)
-    most = max(FEWEST_ROWS, PREDICTIONS // (repeats * len(names)))
+    count = int(groups[-1]) + 1
+    most = max(FEWEST_ROWS, PREDICTIONS // (repeats * count))
     rows = torch.linspace(0, len(inputs) - 1, min(most, len(inputs))).round().long()
     inputs, targets = inputs[rows], targets[rows]
     before = float(_loss(predict(inputs), targets))
     numbers = generator(seed, "permutation importance")
-    rises = torch.empty(len(names), repeats, dtype=torch.float64)
-    for column in range(len(names)):
+    rises = torch.empty(count, repeats, dtype=torch.float64)
+    for column in range(count):
         places = (groups == column).nonzero()[:, 0]
         shuffled = inputs.repeat(repeats, 1, 1)  # (R, N, F)
         for one in shuffled:
@@ -148,18 +182,7 @@ def measure_permutation_importance(
             one[:, places] = inputs[order][:, places]
         answers = predict(shuffled.flatten(0, 1)).reshape(repeats, len(inputs), -1)
         rises[column] = torch.stack([_loss(one, targets) for one in answers]) - before
-    means, spreads = rises.mean(1), rises.std(1, correction=0)
-    shown = means.argsort(descending=True, stable=True)[:MOST_BARS].tolist()
-    return PermutationImportance(
-        names=tuple(names[place] for place in shown),
-        rises=tuple(means[shown].tolist()),
-        spreads=tuple(spreads[shown].tolist()),
-        loss=before,
-        num_columns=len(names),
-        num_rows=len(inputs),
-        repeats=repeats,
-        is_class=spec.target == "class",
-    )
+    return Shuffles(rises, before, len(inputs))
 
 
 def _loss(predictions: Tensor, targets: Tensor) -> Tensor:

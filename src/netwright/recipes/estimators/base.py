@@ -27,6 +27,7 @@ from netwright.data.arrays import ArraysConfig, Names, from_arrays
 from netwright.data.dataset import Split
 from netwright.data.raw_arrays import column_names
 from netwright.data.targets import ArrayTarget
+from netwright.inspection.attribution.permutation_importance import shuffle_columns
 from netwright.models.catalog import MODELS
 from netwright.models.ensembles.ensemble import Ensemble
 from netwright.recipes.estimators.passes import KeepTrainingState, TrainingState, learn_one_pass
@@ -45,6 +46,8 @@ from netwright.train.watching.history import History
 Rows = tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]  # inputs, targets, weights
 
 MOST_ROWS = 2**16  # encoded at a time: encoding takes several copies
+# As scikit-learn's MLPClassifier has them: validation_fraction and n_iter_no_change.
+EARLY_SHARE, EARLY_PATIENCE = 0.1, 10
 DATA_SETTINGS = ("standardize", "factor", "split_seed")
 INSTEAD = {  # what `nw.fit` takes and an estimator does not
     "data": "give X and y to fit",
@@ -68,6 +71,7 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
 
     model_: nn.Module
     history_: History
+    feature_importances_: NDArray[np.float64]
     _prepared: Prepared  # without its rows
     _given_shape: tuple[int, ...]  # of one input, its channels first or last
     _training_state: TrainingState | None
@@ -77,11 +81,14 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
         model: str | OwnModel = "mlp",
         *,
         val_size: float = 0.0,
+        early_stopping: bool = False,
+        importances: bool = False,
         random_state: int | np.random.RandomState | None = None,
         run_folder: str | Path | None = None,
         **settings: Any,
     ) -> None:
         self.model, self.val_size = model, val_size
+        self.early_stopping, self.importances = early_stopping, importances
         self.random_state, self.run_folder = random_state, run_folder
         self._settings = settings
 
@@ -116,18 +123,39 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
             y: targets (N,), or (N, K) for several labels or reals.
             sample_weight: how much each row counts (N,); one with 0 counts as not there.
         """
-        prepared = self._prepare(X, y, sample_weight, val_size=self.val_size)
+        held_out = EARLY_SHARE if self.early_stopping and not self.val_size else self.val_size
+        prepared = self._prepare(X, y, sample_weight, val_size=held_out)
+        self._check_fit(prepared)
         folder = None if self.run_folder is None else claim_folder(Path(self.run_folder))
         keep = KeepTrainingState()
         run = train(prepared, out=folder, extra=[keep], quiet=True, keep_folder=folder is not None)
+        if self.importances:
+            self.feature_importances_ = _importances(prepared)
+        elif hasattr(self, "feature_importances_"):  # of another fit
+            del self.feature_importances_
         by_passes = not isinstance(run.model, Learner | Ensemble)
         self._settle(prepared, run.history, keep.training_state if by_passes else None)
         return self
+
+    def _check_fit(self, prepared: Prepared) -> None:
+        """Refuse, before anything is learned, what this model or this data does not have."""
+        if self.early_stopping and isinstance(prepared.model, Learner):
+            raise ConfigError(
+                f"{self.model} has its own learning rule and ends by itself: remove early_stopping"
+            )
+        spec = prepared.data.spec
+        if self.importances and (spec.inputs != "features" or spec.target == "labels"):
+            raise ConfigError(
+                f"importances are for features (N, F) with classes or reals, got {spec.inputs} "
+                f"with {spec.target}"
+            )
 
     def _go_on(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         """One pass over these rows, on from where the model stands."""
         if self.run_folder is not None:
             raise ConfigError(f"partial_fit writes no run folder, got {str(self.run_folder)!r}")
+        if self.early_stopping:
+            raise ConfigError("partial_fit holds no rows out: set early_stopping=False, or use fit")
         if hasattr(self, "model_"):
             prepared, before = self._with_rows(X, y, sample_weight), self._training_state
         else:
@@ -263,4 +291,20 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
                 raise ConfigError(f"{name!r} is not a setting of {type(self).__name__}: {advice}")
         if self.run_folder is None and given_to("train", self._settings).get("track"):
             raise ConfigError("track writes inside a run folder: give run_folder, or remove track")
-        return dict(self._settings)
+        settings = dict(self._settings)
+        if self.early_stopping and "patience" not in given_to("train", settings):
+            settings["train.patience"] = EARLY_PATIENCE
+        return settings
+
+
+def _importances(prepared: Prepared) -> NDArray[np.float64]:
+    """How much the loss rises when a column is shuffled (F,); on rows held out, if there are."""
+    model, task, data = prepared.model, prepared.task, prepared.data
+    rows = data.train if data.val is None else data.val
+    device = device_of(model)
+
+    def answers(inputs: Tensor) -> Tensor:
+        return predict(model, inputs.to(device), task)
+
+    rises = shuffle_columns(answers, rows.inputs.cpu(), rows.targets.cpu(), data.spec).rises
+    return rises.mean(1).numpy()

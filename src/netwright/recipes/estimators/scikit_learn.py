@@ -50,6 +50,9 @@ class NetClassifier(ClassifierMixin, NetEstimator):  # type: ignore[misc]
         class_weight: label -> weight, or "balanced": every class counts the same.
         val_size: share of the rows held out to keep the best weights by; with `patience` training
             stops when they get no better. By default all rows are learned from.
+        early_stopping: hold out 10 % of the rows, where `val_size` is 0, and stop when they get no
+            better for 10 epochs, where `patience` is not given.
+        importances: measure `feature_importances_` at the end of `fit`.
         random_state: of weights, order and dropout; a number gives the same bits as `nw.fit` with
             it as seed.
         run_folder: where `fit` leaves an ordinary run folder; where it is taken, as in
@@ -62,6 +65,8 @@ class NetClassifier(ClassifierMixin, NetEstimator):  # type: ignore[misc]
         classes_: the classes (C,) in the order of the probabilities; for labels their numbers.
         model_: the trained module.
         history_: all that was measured while training.
+        feature_importances_: with `importances`, how much the loss rises when a column is shuffled
+            (F,), on the rows held out if there are any, else on those learned from.
         n_features_in_: F; of images the number of channels, of series that of steps.
         feature_names_in_: the columns, where X was a frame.
     """
@@ -74,12 +79,20 @@ class NetClassifier(ClassifierMixin, NetEstimator):  # type: ignore[misc]
         *,
         class_weight: ClassWeight = None,
         val_size: float = 0.0,
+        early_stopping: bool = False,
+        importances: bool = False,
         random_state: int | np.random.RandomState | None = None,
         run_folder: str | Path | None = None,
         **settings: Any,
     ) -> None:
         super().__init__(
-            model, val_size=val_size, random_state=random_state, run_folder=run_folder, **settings
+            model,
+            val_size=val_size,
+            early_stopping=early_stopping,
+            importances=importances,
+            random_state=random_state,
+            run_folder=run_folder,
+            **settings,
         )
         self.class_weight = class_weight
 
@@ -172,6 +185,9 @@ class NetRegressor(RegressorMixin, NetEstimator):  # type: ignore[misc]
             takes it.
         val_size: share of the rows held out to keep the best weights by; with `patience` training
             stops when they get no better. By default all rows are learned from.
+        early_stopping: hold out 10 % of the rows, where `val_size` is 0, and stop when they get no
+            better for 10 epochs, where `patience` is not given.
+        importances: measure `feature_importances_` at the end of `fit`.
         random_state: of weights, order and dropout; a number gives the same bits as `nw.fit` with
             it as seed.
         run_folder: where `fit` leaves an ordinary run folder; where it is taken, as in
@@ -182,6 +198,8 @@ class NetRegressor(RegressorMixin, NetEstimator):  # type: ignore[misc]
     Attributes:
         model_: the trained module.
         history_: all that was measured while training.
+        feature_importances_: with `importances`, how much the loss rises when a column is shuffled
+            (F,), on the rows held out if there are any, else on those learned from.
         n_features_in_: F; of images the number of channels, of series that of steps.
         feature_names_in_: the columns, where X was a frame.
     """
