@@ -128,14 +128,13 @@ class Browser:
         assert "exceptionDetails" not in told, told["exceptionDetails"]
         return told["result"].get("value")
 
-    def wait(self, script: str, seconds: float = PATIENCE) -> Any:
-        """The value of an expression as soon as it is true."""
+    def wait(self, script: str, seconds: float = PATIENCE) -> None:
+        """Until an expression is true."""
         end = time.monotonic() + seconds
         while True:
             with suppress(AssertionError):  # the page may be on its way out
-                value = self.ask(script)
-                if value:
-                    return value
+                if self.ask(f"Boolean({script})"):
+                    return
             assert time.monotonic() < end, f"never true: {script}; the page says " + str(
                 self.ask("document.body.innerText.slice(0, 1500)")
             )

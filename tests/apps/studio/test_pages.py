@@ -3,13 +3,14 @@
 import re
 
 from netwright.apps.studio.assets import read_asset
-from netwright.apps.studio.pages import runs_page
+from netwright.apps.studio.pages import new_run_page, runs_page
 
 
 def test_what_the_script_looks_for_is_on_its_page() -> None:
-    sought = set(re.findall(r'find\("([\w-]+)"\)', read_asset("runs.js").decode()))
-    page = runs_page("here")
-    assert sought and all(f'id="{name}"' in page for name in sought | {"message"})
+    pages = {"runs.js": runs_page("here"), "new_run.js": new_run_page({"moons": "two"}, ["a.csv"])}
+    for script, page in pages.items():
+        sought = set(re.findall(r'find\("([\w-]+)"\)', read_asset(script).decode()))
+        assert sought and all(f'id="{name}"' in page for name in sought | {"message"})
 
 
 def test_the_name_of_the_folder_is_text() -> None:
@@ -18,3 +19,8 @@ def test_the_name_of_the_folder_is_text() -> None:
 
 def test_the_menu_tells_where_one_is() -> None:
     assert '<a href="/" aria-current="page">Runs</a>' in runs_page("here")
+
+
+def test_the_names_of_files_are_text() -> None:
+    page = new_run_page({}, ["<b>.csv"])
+    assert "<b>" not in page and "in this folder: &lt;b&gt;.csv" in page

@@ -3,6 +3,7 @@
 GET  /               the runs             GET  /api/runs, /api/events      their state, once or live
 GET  /report         of a run             POST /api/stop, resume, delete   what is done to a run
 GET  /comparison     of ticked runs       GET  /api/compare                its verdict
+GET  /new            a new run            POST /api/plan, doctor, train, upload  what it asks for
 GET  /enter          lets a browser in    GET  /static/NAME                styles and scripts
 """
 
@@ -35,8 +36,11 @@ from netwright.apps.server.refusal import RefusalError
 from netwright.apps.server.replies import as_json, not_found, refused
 from netwright.apps.server.server_config import ServerConfig
 from netwright.apps.studio.assets import ASSETS, read_asset
+from netwright.apps.studio.data_choices import built_in, data_files
 from netwright.apps.studio.jobs import Jobs
-from netwright.apps.studio.pages import FOREIGN, POLICY, runs_page
+from netwright.apps.studio.new_run import NewRun
+from netwright.apps.studio.pages import FOREIGN, POLICY, new_run_page, runs_page
+from netwright.apps.studio.uploads import take_upload
 from netwright.apps.studio.watch import RunWatch
 from netwright.core.files.storage import read_bytes
 from netwright.recipes.judging.compare_runs import compare_runs
@@ -159,6 +163,31 @@ class Studio:
         names = request.query_params.getlist("run")[:MOST_COMPARED]
         return compare_runs(*(find_listed(self.folder, name) for name in names))
 
+    async def new_run(self, request: Request) -> Response:
+        """The page of a new run."""
+        sets, files = await asyncio.to_thread(lambda: (built_in(), data_files(self.folder)))
+        return _page(new_run_page(sets, files))
+
+    async def plan(self, request: Request) -> Response:
+        """The forms of a plan, and how it is said elsewhere."""
+        asked = await self.asked(request)
+        return as_json(await self.work(lambda: NewRun(self.folder, asked).plan()))
+
+    async def examine(self, request: Request) -> Response:
+        """What the doctor says of a plan."""
+        asked = await self.asked(request)
+        return as_json(await self.work(lambda: NewRun(self.folder, asked).examine()))
+
+    async def train(self, request: Request) -> Response:
+        """Start a plan, in a process of its own."""
+        asked = await self.asked(request)
+        job = await self.work(lambda: NewRun(self.folder, asked).start(self.jobs))
+        return JSONResponse({"said": f"started: {job.words}", "pid": job.process.pid})
+
+    async def upload(self, request: Request) -> Response:
+        """Keep a file that was sent."""
+        return JSONResponse({"path": await take_upload(request, self.folder)})
+
     async def report(self, request: Request) -> Response:
         """The report in a run's folder, which can do nothing here."""
         name = request.query_params.get("run", "")
@@ -182,6 +211,11 @@ def build_app(
         "/static/{name}": ("GET", studio.asset),
         "/report": ("GET", studio.report),
         "/comparison": ("GET", studio.comparison),
+        "/new": ("GET", studio.new_run),
+        "/api/plan": ("POST", studio.plan),
+        "/api/doctor": ("POST", studio.examine),
+        "/api/train": ("POST", studio.train),
+        "/api/upload": ("POST", studio.upload),
         "/api/runs": ("GET", studio.list_runs),
         "/api/events": ("GET", studio.events),
         "/api/compare": ("GET", studio.compare),

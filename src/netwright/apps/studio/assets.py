@@ -11,6 +11,8 @@ ASSETS: Mapping[str, tuple[str, str]] = {
     "studio.css": ("netwright.apps.studio.static", STYLE),
     "elements.js": ("netwright.apps.studio.static", SCRIPT),
     "sparkline.js": ("netwright.apps.studio.static", SCRIPT),
+    "fields.js": ("netwright.apps.studio.static", SCRIPT),
+    "new_run.js": ("netwright.apps.studio.static", SCRIPT),
     "runs.js": ("netwright.apps.studio.static", SCRIPT),
 }
 

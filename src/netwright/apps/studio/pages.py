@@ -1,11 +1,20 @@
 """The pages of the studio, made by the one builder; scripts fill the places that change."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from netwright.inspection.drawing.controls import button, choice_field, place, row, text_field
-from netwright.inspection.drawing.page import Page, Served, note
+from netwright.inspection.drawing.controls import (
+    button,
+    choice_field,
+    file_field,
+    form,
+    number_field,
+    place,
+    row,
+    text_field,
+)
+from netwright.inspection.drawing.page import Html, Page, Served, folded, note, side_by_side
 
-MENU: Mapping[str, str] = {"Runs": "/"}
+MENU: Mapping[str, str] = {"Runs": "/", "New run": "/new"}
 STYLES = ("/static/page.css", "/static/studio.css")
 STATES = {
     "": "all",
@@ -56,3 +65,44 @@ def runs_page(folder: str) -> str:
         place("jobs", live=True),
     )
     return page.render()
+
+
+def new_run_page(sets: Mapping[str, str], files: Sequence[str]) -> str:
+    """Data, a model that fits it, and its settings; beside it the same in other words."""
+    page = studio_page("New run", "/new", script="new_run.js")
+    offered = {"": "choose ..."} | {file: f"in this folder: {file}" for file in files}
+    offered |= {name: f"{name}: {_short(sentence)}" for name, sentence in sets.items()}
+    asked = form(
+        "plan",
+        row(
+            choice_field("data", "Data", offered),
+            file_field("upload", "Or upload a file", hint="a table or a text, up to 512 MB"),
+        ),
+        place("columns", kind="fields"),
+        row(
+            choice_field("model", "Model", [], hint="those that read such data"),
+            number_field("seed", "Seed", value="0", hint="of weights, order and dropout"),
+        ),
+        place("first", kind="fields"),
+        folded("More settings of the model", place("model-fields", kind="fields")),
+        folded("More settings of training", place("train-fields", kind="fields")),
+        folded("More settings of the data", place("data-fields", kind="fields")),
+    )
+    start = row(
+        button("train", "Train", is_main=True),
+        button("doctor", "Let the doctor look first"),
+        place("message", live=True, kind="message"),
+    )
+    told = Html(
+        place("said", live=True)
+        + note("The same run, to be typed, kept or written. It runs in a process of its own:")
+        + place("command")
+        + folded("YAML", place("yaml"))
+        + folded("Python", place("python"))
+    )
+    page.section("Plan", side_by_side(asked, Html(start + told)))
+    return page.render()
+
+
+def _short(sentence: str) -> str:
+    return sentence if len(sentence) < 70 else f"{sentence[:67]}..."

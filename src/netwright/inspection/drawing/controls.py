@@ -17,9 +17,10 @@ def place(name: str, *blocks: Html, live: bool = False, kind: str = "") -> Html:
     return Html(f'<div id="{_escape(name)}"{more}>{"".join(blocks)}</div>')
 
 
-def button(name: str, words: str) -> Html:
-    """Something to press."""
-    return Html(f'<button type="button" id="{_escape(name)}">{_escape(words)}</button>')
+def button(name: str, words: str, *, is_main: bool = False) -> Html:
+    """Something to press; the main one is what a page is for."""
+    kind = ' class="main"' if is_main else ""
+    return Html(f'<button type="button" id="{_escape(name)}"{kind}>{_escape(words)}</button>')
 
 
 def form(name: str, *blocks: Html) -> Html:

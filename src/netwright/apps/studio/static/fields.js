@@ -1,0 +1,32 @@
+// Fields made from the settings of a config: what each takes, its bounds, its default.
+
+import { element } from "./elements.js";
+
+export const shown = (value) => Array.isArray(value) ? value.join(",")
+  : value === null ? "" : typeof value === "object" ? JSON.stringify(value) : String(value);
+
+// A field with its label and its hint; `typed` holds what is not the default, by the field's path.
+export function fieldOf(section, field, typed, changed) {
+  const path = section ? `${section}.${field.name}` : field.name, id = path;
+  const usual = field.default === "(needed)" ? "" : shown(field.default);
+  const given = typed[path] ?? usual;
+  const take = (event) => {
+    if (event.target.value === usual) delete typed[path];
+    else typed[path] = event.target.value;
+    changed(path);
+  };
+  const common = { id, name: path, "aria-describedby": `${id}-hint`, onchange: take };
+  let input;
+  if (field.options.length) {
+    const names = field.options.includes(usual) ? field.options : [usual, ...field.options];
+    input = element("select", common, ...names.map((name) =>
+      element("option", { value: name, selected: name === given }, name || "(none)")));
+  } else {
+    const isNumber = /^(int|float)( or nothing)?$/.test(field.kind);
+    input = element("input", { ...common, type: "text", inputMode: isNumber ? "decimal" : "text", value: given });
+  }
+  const hint = [field.doc, field.bounds].filter(Boolean).join("; ");
+  const more = field.options.length ? "" : ` (${field.kind}${usual ? `, usually ${usual}` : ""})`;
+  return element("div", { className: "field" }, element("label", { htmlFor: id }, field.name.replaceAll("_", " ")),
+    input, element("small", { id: `${id}-hint` }, hint + more));
+}

@@ -1,0 +1,76 @@
+"""Files that a browser sends: streamed to disk in the folder, under a plain name, up to a size."""
+
+import asyncio
+import os
+import re
+from contextlib import suppress
+from http import HTTPStatus
+from itertools import count
+from pathlib import Path
+
+from starlette.requests import Request
+
+from netwright.apps.server.refusal import RefusalError
+from netwright.apps.studio.data_choices import ENDINGS
+from netwright.core.errors import ConfigError
+from netwright.core.files.inside import Folder, open_folder
+from netwright.core.files.storage import make_folder
+
+UPLOADS = "uploads"
+MOST_BYTES = 512_000_000
+MOST_SECONDS = 600.0
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _.-]{0,99}")
+
+
+async def take_upload(request: Request, top: Path) -> str:
+    """Write the body of a request to a new file; its path below the folder."""
+    name = request.query_params.get("name", "")
+    if not NAME.fullmatch(name) or not name.lower().endswith(ENDINGS):
+        raise ConfigError(
+            f"a file is uploaded under a name of letters, digits and . _ - that ends in "
+            f"{', '.join(ENDINGS)}, got {name!r:.100}"
+        )
+    make_folder(top / UPLOADS)
+    with open_folder(top / UPLOADS, top) as folder:
+        written, handle = _new_file(folder, name)
+        try:
+            async with asyncio.timeout(MOST_SECONDS):
+                await _write(request, handle)
+        except BaseException as error:
+            os.close(handle)
+            with suppress(OSError):
+                folder.unlink(written)
+            if isinstance(error, TimeoutError):
+                sentence = f"the file did not arrive within {MOST_SECONDS:g} seconds"
+                raise RefusalError(HTTPStatus.REQUEST_TIMEOUT, sentence) from None
+            if isinstance(error, OSError):
+                sentence = f"the file cannot be written: {error.strerror}"
+                raise RefusalError(HTTPStatus.INSUFFICIENT_STORAGE, sentence) from None
+            raise
+        os.close(handle)
+    return f"{UPLOADS}/{written}"
+
+
+async def _write(request: Request, handle: int) -> None:
+    size = 0
+    async for part in request.stream():
+        size += len(part)
+        if size > MOST_BYTES:
+            raise RefusalError(
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+                f"a file may have at most {MOST_BYTES / 1e6:g} MB; copy a larger one to the folder",
+                {"Connection": "close"},
+            )
+        left = memoryview(part)
+        while left:
+            left = left[os.write(handle, left) :]
+
+
+def _new_file(folder: Folder, name: str) -> tuple[str, int]:
+    """A file of this name; where it is taken, NAME-2, NAME-3 and so on."""
+    stem, dot, ending = name.rpartition(".")
+    for number in count(1):
+        free = name if number == 1 else f"{stem}-{number}{dot}{ending}"
+        with suppress(FileExistsError):
+            return free, folder.new_file(free)
+    raise ConfigError("no name is free")

@@ -1,0 +1,66 @@
+"""Uploads: a plain name, a bounded size, and nothing left of what was refused."""
+
+import pytest
+
+from tests.apps.server.asking import Answer
+from tests.apps.studio.conftest import LET_IN, Open, Visitor
+
+
+def send(visitor: Visitor, name: str, body: bytes = b"a,b\n1,2\n") -> Answer:
+    return visitor.asking.ask("POST", f"/api/upload?name={name}", body, LET_IN)
+
+
+def test_a_file_is_kept_and_none_is_replaced(studio: Open) -> None:
+    visitor = studio()
+    assert send(visitor, "a.csv").json == {"path": "uploads/a.csv"}
+    assert send(visitor, "a.csv", b"other").json == {"path": "uploads/a-2.csv"}
+    assert (visitor.folder / "uploads" / "a.csv").read_bytes() == b"a,b\n1,2\n"
+    assert (visitor.folder / "uploads" / "a-2.csv").read_bytes() == b"other"
+
+
+def test_names_that_lead_elsewhere_are_refused(studio: Open) -> None:
+    visitor = studio()
+    for name in (
+        "",
+        "..",
+        "../a.csv",
+        ".a.csv",
+        "a/b.csv",
+        "%2e%2e%2fa.csv",
+        "a.py",
+        "a.csv%00",
+        "a",
+    ):
+        assert send(visitor, name).status == 400
+    assert not (visitor.folder / "uploads").exists()
+
+
+def test_what_is_too_large_leaves_nothing(studio: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("netwright.apps.studio.uploads.MOST_BYTES", 5)
+    visitor = studio()
+    assert send(visitor, "a.csv", b"123456").status == 413
+    assert list((visitor.folder / "uploads").iterdir()) == []
+
+
+def test_a_full_disk_is_told_and_leaves_nothing(
+    studio: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import errno
+    import os
+
+    def full(handle: int, part: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    visitor = studio()
+    monkeypatch.setattr("netwright.apps.studio.uploads.os.write", full)
+    answer = send(visitor, "a.csv")
+    monkeypatch.undo()
+    assert answer.status == 507 and "No space left" in answer.error
+    assert list((visitor.folder / "uploads").iterdir()) == []
+
+
+def test_a_folder_that_is_a_link_is_not_written_to(studio: Open) -> None:
+    visitor = studio()
+    (visitor.folder / "uploads").symlink_to(visitor.folder.parent)
+    assert send(visitor, "a.csv").status == 400
+    assert not (visitor.folder.parent / "a.csv").exists()
