@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import nn
 
-from netwright.core.devices import pick_device
+from netwright.core.devices import device_of, pick_device
 from netwright.core.errors import ConfigError
 from netwright.core.seeding import derive_seed, seeded
 from netwright.data.batches.split import SourceSplit
@@ -153,10 +153,13 @@ class Trainer:
         )
 
     def rehearse(self, model: nn.Module, data: Data) -> TrainState:
-        """What `start` gives, without the other processes: refuses settings that do not fit."""
+        """What `start` gives, without the other processes: refuses settings that do not fit.
+
+        The model stays where it is.
+        """
         if self.config.parallel == "shard":
             check_sharding(self.config, self.own, model)
-        config = replace(self.config, parallel="replicate")
+        config = replace(self.config, parallel="replicate", device=str(device_of(model)))
         trainer = Trainer(config, self.task, seed=self.seed, ranks=self.ranks, own=self.own)
         return trainer.start(model, data)
 

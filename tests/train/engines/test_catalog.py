@@ -4,7 +4,13 @@ import pytest
 import torch
 
 from netwright.train.engines import catalog
-from netwright.train.engines.catalog import ENGINES, build_engine, choose_engine
+from netwright.train.engines.catalog import (
+    ENGINES,
+    build_device,
+    build_engine,
+    choose_engine,
+    rows_tried,
+)
 from netwright.train.engines.engine import Engine
 from netwright.train.ranks import ALONE, Ranks
 from tests.repetition import for_each
@@ -45,3 +51,22 @@ def test_an_engine_is_built_by_its_name() -> None:
         engine = build_engine(name, Ranks(1, 2), toy_net(), cpu)  # type: ignore[arg-type]
         assert type(engine) is kind
         assert engine.ranks.rank == 1
+
+
+def test_several_processes_build_on_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu, cpu = torch.device("cuda"), torch.device("cpu")
+    monkeypatch.delenv("WORLD_SIZE", raising=False)
+    assert build_device("auto", gpu) == build_device("replicate", gpu) == gpu
+    assert build_device("shard", gpu) == build_device("shard", cpu) == cpu
+    assert [rows_tried(parallel, gpu, 64) for parallel in ("auto", "shard")] == [64, 2]
+    assert [rows_tried("shard", cpu, 64), rows_tried("shard", gpu, 1)] == [64, 1]
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    assert build_device("auto", gpu) == cpu
+    assert rows_tried("auto", gpu, 64) == 2
+
+
+def test_a_rehearsal_leaves_the_model_where_it_was_built() -> None:
+    trainer = toy_trainer(toy_data(), device="meta")
+    net = toy_net()
+    assert trainer.rehearse(net, toy_data()).device == torch.device("cpu")
+    assert all(weight.device == torch.device("cpu") for weight in net.parameters())

@@ -9,7 +9,7 @@ from typing import Any
 
 from netwright.core.errors import ConfigError
 from netwright.core.trees import map_tensors
-from netwright.recipes.fitting.fit import check_last_batch
+from netwright.recipes.fitting.first_batch import check_last_batch
 from netwright.recipes.fitting.prepared import Prepared
 from netwright.train.callback import Callback
 from netwright.train.callbacks.non_finite import GuardNonFinite

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.modules.batchnorm import _BatchNorm
 
 from netwright.core.adapted_module import AdaptedModule, module_name
 from netwright.core.devices import device_of
@@ -19,9 +20,9 @@ from netwright.core.errors import ConfigError, NetwrightError, ShapeError
 from netwright.core.evaluation import differentiable, evaluating
 from netwright.core.outputs import Output, logits_of
 from netwright.core.seeding import seeded
-from netwright.core.trees import Tree, count_rows, map_tensors, shapes_of, tensors_of
+from netwright.core.trees import Tree, count_rows, map_tensors, move, shapes_of, tensors_of
 from netwright.data.batches.split import SourceSplit
-from netwright.data.dataset import Data
+from netwright.data.dataset import Data, Split
 from netwright.data.loading.loader import Batch
 from netwright.data.loading.source_loader import SourceLoader
 from netwright.data.loading.worker_loader import build_loader
@@ -31,6 +32,7 @@ from netwright.train.tasks.task import Task
 from netwright.train.tasks.unlabelled import Unlabelled
 
 TIMED_STEPS = 5
+ONE_NUMBER = "Expected more than 1 value per channel"  # so torch refuses to normalise it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -278,3 +280,36 @@ def _watch(path: str, part: nn.Module, layers: list[Layer], inside: list[str]) -
             layers.append(Layer(path=path, kind=kind, shape=shapes[0], parameters=count))
 
     return [part.register_forward_pre_hook(enter), part.register_forward_hook(leave)]
+
+
+def check_last_batch(module: nn.Module, data: Data, size: int) -> None:
+    """Refuse a batch of one row where batch norm would have to find its spread in one number."""
+    rows = data.train.total
+    if isinstance(data.train, SourceSplit):
+        rows = data.train.source.rows or size
+    if (size > 1 and rows % size != 1) or _can_normalise_one(module, data.train):
+        return
+    if rows == 1:
+        raise ConfigError("batch norm cannot normalise one row: use at least 2 training rows")
+    better = next(other for other in range(max(2, size - 1), rows + 1) if rows % other != 1)
+    raise ConfigError(
+        f"batch norm cannot normalise one row: batch_size {size} leaves a last batch of one of "
+        f"the {rows} training rows; use {better}"
+    )
+
+
+def _can_normalise_one(module: nn.Module, train: Split) -> bool:
+    """Whether its batch norms have more than one number a channel, as they do in larger maps."""
+    if not any(isinstance(part, _BatchNorm) for part in module.modules()):
+        return True
+    was_training, before = module.training, copy.deepcopy(module.state_dict())
+    row = train.read(torch.zeros(1, dtype=torch.int64, device=train.targets.device))
+    try:
+        with torch.no_grad(), seeded(0):
+            module.train()(move(row, device_of(module)))
+    except Exception as error:  # what else is wrong with it, the first batch tells
+        return not str(error).startswith(ONE_NUMBER)
+    finally:
+        module.load_state_dict(before)
+        module.train(was_training)
+    return True

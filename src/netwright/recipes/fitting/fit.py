@@ -1,32 +1,28 @@
 """`fit`: from a model and data, by name or in person, to a run."""
 
-import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import nn
-from torch.nn.modules.batchnorm import _BatchNorm
 
 from netwright.core.adapted_module import Place
 from netwright.core.checks import check_no_nul
 from netwright.core.config import Config
-from netwright.core.devices import device_of, pick_device
+from netwright.core.devices import pick_device
 from netwright.core.errors import ConfigError, DataError
 from netwright.core.learner import Learner
 from netwright.core.seeding import derive_seed, seeded
-from netwright.core.trees import move
 from netwright.data.batches.split import SourceSplit
-from netwright.data.dataset import Data, Split, check_data
+from netwright.data.dataset import Data, check_data
 from netwright.data.given.given import with_splits
 from netwright.models.catalog import MODELS
 from netwright.models.dry_build import check_size
 from netwright.models.ensembles.ensemble import Ensemble
 from netwright.recipes.fitting.adapting import adapt
 from netwright.recipes.fitting.ensemble_fit import prepare_ensemble
-from netwright.recipes.fitting.first_batch import try_first_batch
+from netwright.recipes.fitting.first_batch import check_last_batch, try_first_batch
 from netwright.recipes.fitting.first_own_step import try_first_step
 from netwright.recipes.fitting.gradient_fit import check_monitor
 from netwright.recipes.fitting.learner_fit import unused_settings
@@ -56,14 +52,13 @@ from netwright.recipes.saved.load_recipe import ready_recipe
 from netwright.recipes.saved.resume import AUTO, NEVER
 from netwright.recipes.saved.take_vectors import with_file_sum
 from netwright.train.callback import Callback, Hook, read_callbacks
+from netwright.train.engines.catalog import build_device, rows_tried
 from netwright.train.own.metrics import read_metrics
 from netwright.train.own.optimizer import Grouping
 from netwright.train.own.parts import NO_PARTS, OwnParts, take_own
 from netwright.train.own_step import TrainingStep
 from netwright.train.settings import pace_of
 from netwright.train.trainer import Trainer
-
-ONE_NUMBER = "Expected more than 1 value per channel"  # so torch refuses to normalise it
 
 
 def fit(  # noqa: PLR0913 - the one door, with a name for each question
@@ -254,7 +249,8 @@ def put_together(
             first = try_first_step(module, data, own.training_step, state.optimizer, size)
     if own.training_step is None:
         goes_back = not recipe.model and not learns_by_itself
-        first = try_first_batch(module, data, task, size, goes_back=goes_back)
+        rows = rows_tried(recipe.train.parallel, pick_device(recipe.train.device), size)
+        first = try_first_batch(module, data, task, rows, goes_back=goes_back)
     prepared = Prepared(
         recipe=recipe,
         model=module,
@@ -269,7 +265,7 @@ def put_together(
 
 def _module(recipe: Recipe, data: Data, module: nn.Module | None, own: OwnParts) -> nn.Module:
     """The model of the recipe's name, or the user's own as it will be called, on its device."""
-    device = pick_device(recipe.train.device)
+    device = build_device(recipe.train.parallel, pick_device(recipe.train.device))
     if module is not None:
         check_own_module(module)
         check_complex(module, recipe.train)
@@ -315,36 +311,3 @@ def run_path(run: str | Path | Run) -> str:
             )
         run = run.folder
     return str(Path(run).resolve()) if str(run) else ""
-
-
-def check_last_batch(module: nn.Module, data: Data, size: int) -> None:
-    """Refuse a batch of one row where batch norm would have to find its spread in one number."""
-    rows = data.train.total
-    if isinstance(data.train, SourceSplit):
-        rows = data.train.source.rows or size
-    if (size > 1 and rows % size != 1) or _can_normalise_one(module, data.train):
-        return
-    if rows == 1:
-        raise ConfigError("batch norm cannot normalise one row: use at least 2 training rows")
-    better = next(other for other in range(max(2, size - 1), rows + 1) if rows % other != 1)
-    raise ConfigError(
-        f"batch norm cannot normalise one row: batch_size {size} leaves a last batch of one of "
-        f"the {rows} training rows; use {better}"
-    )
-
-
-def _can_normalise_one(module: nn.Module, train: Split) -> bool:
-    """Whether its batch norms have more than one number a channel, as they do in larger maps."""
-    if not any(isinstance(part, _BatchNorm) for part in module.modules()):
-        return True
-    was_training, before = module.training, copy.deepcopy(module.state_dict())
-    row = train.read(torch.zeros(1, dtype=torch.int64, device=train.targets.device))
-    try:
-        with torch.no_grad(), seeded(0):
-            module.train()(move(row, device_of(module)))
-    except Exception as error:  # what else is wrong with it, the first batch tells
-        return not str(error).startswith(ONE_NUMBER)
-    finally:
-        module.load_state_dict(before)
-        module.train(was_training)
-    return True

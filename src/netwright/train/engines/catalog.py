@@ -7,7 +7,7 @@ from torch import nn
 
 from netwright.core.catalog import Catalog
 from netwright.train.engines.engine import Engine
-from netwright.train.ranks import Ranks
+from netwright.train.ranks import Ranks, count_processes
 
 Parallel = Literal["auto", "replicate", "shard"]
 # Loaded when it is asked for: torch's FSDP takes longer to import than a small network to train.
@@ -19,6 +19,7 @@ ENGINES: Catalog[type[Engine]] = Catalog(
     },
 )
 STATE_BYTES = 16  # of a weight in float32 with its gradient and Adam's two moments
+FEW_ROWS = 2  # one is too few for batch norm
 MOST_OF_MEMORY = 0.5  # the rest of a device is for activations
 
 
@@ -43,6 +44,22 @@ def build_engine(
         weights = sum(weight.numel() for weight in model.parameters())
         parallel = choose_engine(weights, ranks, _memory(device)) if can_shard else "replicate"
     return ENGINES.load(parallel)(ranks)
+
+
+def build_device(parallel: Parallel, device: torch.device) -> torch.device:
+    """Where a model is built: on its device, or on the host where processes will place it.
+
+    They learn which GPU is whose only when they meet: until then all would build on the first. A
+    sharded model need not fit on any.
+    """
+    is_placed_later = parallel == "shard" or count_processes() > 1
+    return torch.device("cpu") if is_placed_later else device
+
+
+def rows_tried(parallel: Parallel, device: torch.device, rows: int) -> int:
+    """How many of these rows are tried first: few where a host does the work of a GPU."""
+    is_slow = build_device(parallel, device) != device
+    return min(rows, FEW_ROWS) if is_slow else rows
 
 
 def choose_engine(weights: int, ranks: Ranks, memory: int | None) -> Parallel:
