@@ -10,6 +10,10 @@ with something added. Sums are taken in float32 around the first row of each cha
 that is large against the deviation costs no digits, and always in the same order: the bits are the
 same each time.
 
+Rows are added up from the first to the last and then changed from the last to the first: what was
+read last is still in the cache of the device, and what was written last is read first by whatever
+comes next.
+
 Shapes: N rows (one a pixel of an image), C channels, images (B, C, I, J) with N = B I J.
 """
 
@@ -24,7 +28,6 @@ def add_up(
     sums,
     rows,
     channels,
-    rows_each,
     unrolled: tl.constexpr,
     row_block: tl.constexpr,
     column_block: tl.constexpr,
@@ -35,8 +38,8 @@ def add_up(
     base = tl.load(x + columns, mask=inside, other=0.0).to(tl.float32)
     total = tl.zeros((row_block, column_block), tl.float32)
     squares = tl.zeros((row_block, column_block), tl.float32)
-    first = tl.program_id(0) * rows_each
-    for start in range(first, min(first + rows_each, rows), row_block * unrolled):
+    together = row_block * unrolled
+    for start in range(tl.program_id(0) * together, rows, tl.num_programs(0) * together):
         for step in tl.static_range(unrolled):
             places = start + step * row_block + tl.arange(0, row_block)
             mask = (places < rows)[:, None] & inside[None, :]
@@ -62,7 +65,6 @@ def add_up_slopes(
     sums,
     rows,
     channels,
-    rows_each,
     adds: tl.constexpr,
     rectifies: tl.constexpr,
     unrolled: tl.constexpr,
@@ -78,8 +80,8 @@ def add_up_slopes(
     offset = tl.load(bias + columns, mask=inside, other=0.0)
     total = tl.zeros((row_block, column_block), tl.float32)
     products = tl.zeros((row_block, column_block), tl.float32)
-    first = tl.program_id(0) * rows_each
-    for start in range(first, min(first + rows_each, rows), row_block * unrolled):
+    together = row_block * unrolled
+    for start in range(tl.program_id(0) * together, rows, tl.num_programs(0) * together):
         for step in tl.static_range(unrolled):
             places = start + step * row_block + tl.arange(0, row_block)
             mask = (places < rows)[:, None] & inside[None, :]
@@ -169,13 +171,15 @@ def apply(
     column_block: tl.constexpr,
 ) -> None:
     """Y of x."""
-    columns = tl.program_id(1) * column_block + tl.arange(0, column_block)
+    across = tl.cdiv(channels, column_block)
+    tile = tl.num_programs(0) - 1 - tl.program_id(0)
+    columns = tile % across * column_block + tl.arange(0, column_block)
     inside = columns < channels
     mean = tl.load(moments + columns, mask=inside, other=0.0)
     scale = tl.load(moments + channels + columns, mask=inside, other=0.0)
     factor = scale * tl.load(weight + columns, mask=inside, other=0.0)
     offset = tl.load(bias + columns, mask=inside, other=0.0)
-    places = tl.program_id(0) * row_block + tl.arange(0, row_block)
+    places = tile // across * row_block + tl.arange(0, row_block)
     mask = (places < rows)[:, None] & inside[None, :]
     at = places[:, None] * channels + columns[None, :]
     values = tl.load(x + at, mask=mask, other=0.0).to(tl.float32)
@@ -203,7 +207,9 @@ def apply_slopes(
     column_block: tl.constexpr,
 ) -> None:
     """X' of dy."""
-    columns = tl.program_id(1) * column_block + tl.arange(0, column_block)
+    across = tl.cdiv(channels, column_block)
+    tile = tl.num_programs(0) - 1 - tl.program_id(0)
+    columns = tile % across * column_block + tl.arange(0, column_block)
     inside = columns < channels
     mean = tl.load(moments + columns, mask=inside, other=0.0)
     scale = tl.load(moments + channels + columns, mask=inside, other=0.0)
@@ -211,7 +217,7 @@ def apply_slopes(
     offset = tl.load(bias + columns, mask=inside, other=0.0)
     mean_slope = tl.load(sums + columns, mask=inside, other=0.0) / rows
     mean_product = tl.load(sums + channels + columns, mask=inside, other=0.0) / rows
-    places = tl.program_id(0) * row_block + tl.arange(0, row_block)
+    places = tile // across * row_block + tl.arange(0, row_block)
     mask = (places < rows)[:, None] & inside[None, :]
     at = places[:, None] * channels + columns[None, :]
     slope = tl.load(dy + at, mask=mask, other=0.0).to(tl.float32)

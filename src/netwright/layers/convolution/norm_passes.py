@@ -14,8 +14,10 @@ from netwright.layers.convolution import norm_kernels
 
 WIDEST = 128  # channels of a tile
 CHANGED = 4096  # numbers of a tile that is changed
-ADDED, UNROLLED, WARPS = 2048, 4, 8  # of one that is added up: 16 bytes a thread, four at a time
+UNROLLED = 4  # tiles that a program reads together where it adds up: 16 bytes a thread of each
+IMAGES, SLOPES = 2048, 1024  # numbers of such a tile; beside slopes images are read as well
 PARTS = 528  # programs that add up at the same time: four on each of 132 processors
+THREAD_NUMBERS, WARP = 8, 32  # 16 bytes of bfloat16; threads
 PART_BLOCK, JOINED = 256, 8  # parts and channels that are joined together
 
 
@@ -35,48 +37,56 @@ class _Cut(NamedTuple):
         kind: what kernels for them are told apart by.
         rows: N.
         channels: C.
-        tile: rows and channels of one that is changed.
-        added: those of one that is added up, and how many are read together.
-        across: tiles beside each other.
-        rows_each: that a program adds up.
-        parts: programs that add up.
+        wide: channels of a tile.
     """
 
     kind: tuple[Any, ...]
     rows: int
     channels: int
-    tile: dict[str, int]
-    added: dict[str, int]
-    across: int
-    rows_each: int
-    parts: int
-
-    @property
-    def all_tiles(self) -> tuple[int, int]:
-        """A program for each."""
-        return tiles(self.rows, self.tile["row_block"]), self.across
+    wide: int
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """What kernels that change each number are told."""
+        """What kernels are told."""
         return self.rows, self.channels
+
+    @property
+    def changed(self) -> dict[str, int]:
+        """Rows and channels of a tile that is changed."""
+        return {"row_block": CHANGED // self.wide, "column_block": self.wide}
+
+    @property
+    def all_tiles(self) -> tuple[int, int]:
+        """A program for each that is changed."""
+        return tiles(self.rows, CHANGED // self.wide) * tiles(self.channels, self.wide), 1
+
+
+class _Sums(NamedTuple):
+    """How rows are added up.
+
+    Args:
+        grid: programs, along rows and channels.
+        tile: how many tiles are read together, and their rows and channels.
+        warps: of a program.
+    """
+
+    grid: tuple[int, int]
+    tile: dict[str, int]
+    warps: int
+
+
+@cache
+def _sums(cut: _Cut, size: int) -> _Sums:
+    """In tiles of so many numbers."""
+    tall, across = size // cut.wide, tiles(cut.channels, cut.wide)
+    parts = min(max(1, PARTS // across), tiles(cut.rows, tall * UNROLLED))
+    tile = {"unrolled": UNROLLED, "row_block": tall, "column_block": cut.wide}
+    return _Sums((parts, across), tile, warps=size // THREAD_NUMBERS // WARP)
 
 
 @cache
 def _cut(device: torch.device, dtype: torch.dtype, rows: int, channels: int) -> _Cut:
-    wide = width(channels, WIDEST)
-    across, tall = tiles(channels, wide), ADDED // wide
-    rows_each = tiles(tiles(rows, tall * UNROLLED), max(1, PARTS // across)) * tall * UNROLLED
-    return _Cut(
-        kind=(device, dtype, rows, channels),
-        rows=rows,
-        channels=channels,
-        tile={"row_block": CHANGED // wide, "column_block": wide},
-        added={"unrolled": UNROLLED, "row_block": tall, "column_block": wide},
-        across=across,
-        rows_each=rows_each,
-        parts=tiles(rows, rows_each),
-    )
+    return _Cut((device, dtype, rows, channels), rows, channels, width(channels, WIDEST))
 
 
 def _cut_of(x: Tensor) -> _Cut:
@@ -104,15 +114,9 @@ def forward_pass(
         running: moved in place.
     """
     cut, adds = _cut_of(x), added is not None
-    sums = weight.new_empty(cut.parts, 2, cut.channels)
-    norm_kernels.add_up.start(
-        cut.kind,
-        (cut.parts, cut.across),
-        (x, sums),
-        (*cut.sizes, cut.rows_each),
-        cut.added,
-        warps=WARPS,
-    )
+    how = _sums(cut, IMAGES)
+    sums = weight.new_empty(how.grid[0], 2, cut.channels)
+    norm_kernels.add_up.start(cut.kind, how.grid, (x, sums), cut.sizes, how.tile, warps=how.warps)
     moments = weight.new_empty(3, cut.channels)
     _join(cut, sums, x, moments, eps, running)
     y = torch.empty_like(x)
@@ -121,7 +125,7 @@ def forward_pass(
         cut.all_tiles,
         (x, x if added is None else like(added, x), y, moments, weight, bias),
         cut.sizes,
-        {"adds": adds, "rectifies": rectifies, **cut.tile},
+        {"adds": adds, "rectifies": rectifies, **cut.changed},
     )
     return y, moments
 
@@ -149,14 +153,15 @@ def backward_pass(
     cut, dy = _cut_of(x), like(dy, x)
     adds = y is not None and rectifies
     passed = torch.empty_like(x) if adds else x.new_empty(0)
-    sums = weight.new_empty(cut.parts, 2, cut.channels)
+    how = _sums(cut, SLOPES)
+    sums = weight.new_empty(how.grid[0], 2, cut.channels)
     norm_kernels.add_up_slopes.start(
         (*cut.kind, adds, rectifies),
-        (cut.parts, cut.across),
+        how.grid,
         (dy, x, x if y is None else y, passed if adds else x, moments, weight, bias, sums),
-        (*cut.sizes, cut.rows_each),
-        {"adds": adds, "rectifies": rectifies, **cut.added},
-        warps=WARPS,
+        cut.sizes,
+        {"adds": adds, "rectifies": rectifies, **how.tile},
+        warps=how.warps,
     )
     both, dx = weight.new_empty(2, cut.channels), torch.empty_like(x)
     _join(cut, sums, x, both)
@@ -165,7 +170,7 @@ def backward_pass(
         cut.all_tiles,
         (passed if adds else dy, x, dx, moments, weight, bias, both),
         cut.sizes,
-        {"rectifies": rectifies and not adds, **cut.tile},
+        {"rectifies": rectifies and not adds, **cut.changed},
     )
     return dx, passed, both
 
@@ -180,12 +185,12 @@ def _join(
 ) -> None:
     """Write the sums over all parts (2, C), or the moments that follow from them (3, C)."""
     moved, momentum = ((out, out, out), 0.0) if running is None else (running[:3], running.momentum)
-    wide, of_values = min(JOINED, cut.tile["column_block"]), len(out) == 3
+    wide, of_values = min(JOINED, cut.wide), len(out) == 3
     norm_kernels.join.start(
         (*cut.kind, of_values, running is None),
         (tiles(cut.channels, wide), 1),
         (sums, x, out, *moved),
-        (*cut.sizes, cut.parts, eps, momentum),
+        (*cut.sizes, len(sums), eps, momentum),
         {
             "of_values": of_values,
             "moves": running is not None,
