@@ -7,11 +7,12 @@ from torch import Tensor, nn
 
 from netwright.layers.convolution.fused_norm import has_fused_norm, normalized
 from netwright.layers.convolution.fused_pooling import pooled
+from netwright.layers.convolution.fused_stem import convolved
 from netwright.layers.module_hooks import has_hooks
 
 
 class Sequential(nn.Sequential):
-    """`nn.Sequential` in which a norm takes the ReLU behind it along, and pooling keeps bytes."""
+    """`nn.Sequential` whose norms, poolings and first convolution run by kernels of their own."""
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, C, ...) -> what the last layer gives."""
@@ -25,6 +26,8 @@ class Sequential(nn.Sequential):
                 x = normalized(layer, x, rectifies=skips)
             elif isinstance(layer, nn.MaxPool2d):
                 x = pooled(layer, x)
+            elif isinstance(layer, nn.Conv2d):
+                x = convolved(layer, x)
             else:
                 x = layer(x)
         return x

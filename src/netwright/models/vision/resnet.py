@@ -21,6 +21,7 @@ from netwright.core.config import Config, Doc, Size
 from netwright.data.spec import DataSpec, InputKind, TargetKind
 from netwright.layers.convolution.fused_norm import normalized
 from netwright.layers.convolution.fused_pooling import pooled
+from netwright.layers.convolution.fused_stem import convolved
 from netwright.layers.convolution.residual_block import BasicBlock, Bottleneck, Shortcut
 from netwright.models.model import Model
 from netwright.models.published_sizes import RESNETS, ResNetSize
@@ -89,7 +90,7 @@ class ResNet(Model):
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, C, I, J) -> (B, K)."""
-        x = pooled(self.maxpool, normalized(self.bn1, self.conv1(x)))
+        x = pooled(self.maxpool, normalized(self.bn1, convolved(self.conv1, x)))
         for number in range(1, len(self.blocks) + 1):
             x = self.get_submodule(f"layer{number}")(x)
         outputs: Tensor = self.fc(x.mean(dim=(2, 3)))
