@@ -45,6 +45,21 @@ def test_of_a_stack_of_equal_blocks_each_is_compiled_and_of_another_model_the_wh
     assert seen[-1] is net
 
 
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
+def test_a_large_model_of_few_blocks_is_compiled_as_a_whole_on_cuda(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[Any] = []
+    monkeypatch.setattr(torch, "compile", lambda run, **_: seen.append(run))
+    for layers, width, is_whole in ((12, 768, True), (12, 256, False), (16, 768, False)):
+        model = GPT.build(GPTConfig(layers=layers, heads=4, width=width), text_data().spec)
+        compiled(model.to("cuda"))
+        assert (seen[-1] is model) is is_whole
+        seen.clear()
+    compiled(GPT.build(GPTConfig(layers=12, heads=4, width=768), text_data().spec))
+    assert len(seen) == 12
+
+
 class Numbered(nn.Module):
     """A block whose forward pass has a number of its own as a constant."""
 

@@ -21,6 +21,9 @@ from netwright.train.updates.equal_blocks import (
 # of each kind of block, the last batch of a pass another, and the first block has its own where
 # what goes into it needs no gradient.
 MOST_CODES = 3
+# A large model runs for hours: compiled as a whole, the sum at the end of a block is joined with
+# the norm that begins the next one. GPT-2 runs 0.7 % faster for it on an H200.
+LARGE, FEW = 2**26, 12  # weights, and blocks that are not too many to compile one by one
 
 
 def compiled(model: nn.Module, forward: Forward | None = None) -> Forward:
@@ -30,17 +33,25 @@ def compiled(model: nn.Module, forward: Forward | None = None) -> Forward:
     epoch's last batch, and a run that goes on from there might not compute the same bits.
 
     Where nearly all of a model is a stack of equal blocks, one of each kind is compiled and its
-    code serves all of that kind: the start takes as long as that of one block, and GPT-2 runs as
-    fast. What was compiled lies in torch's cache on the disk, from where the next run takes it.
+    code serves all of that kind: the start takes as long as that of one block. A large model of few
+    blocks is compiled as a whole on CUDA. What was compiled lies in torch's cache on the disk, from
+    where the next run takes it.
 
     Args:
         model: whose pass it is.
         forward: the pass; None: the model as it is called.
     """
     blocks, forward = equal_blocks(model), model if forward is None else forward
-    if blocks and are_most_of(blocks, model) and count_codes(blocks) <= MOST_CODES:
+    is_stack = bool(blocks) and are_most_of(blocks, model) and count_codes(blocks) <= MOST_CODES
+    if is_stack and not _pays_as_a_whole(model, blocks):
         return compiled_blocks(model, forward)
     return _checked(_compile(forward))
+
+
+def _pays_as_a_whole(model: nn.Module, blocks: list[nn.Module]) -> bool:
+    weights = list(model.parameters())
+    is_on_cuda = any(weight.is_cuda for weight in weights)
+    return is_on_cuda and len(blocks) <= FEW and sum(map(torch.numel, weights)) >= LARGE
 
 
 def compiled_blocks(model: nn.Module, forward: Forward) -> Forward:
