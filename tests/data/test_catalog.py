@@ -82,7 +82,17 @@ def test_the_names_are_these() -> None:
     made = {
         *("xor", "moons", "circles", "spirals", "blobs", "line", "polynomial", "teacher"),
         *("iris", "wine", "breast-cancer", "digits", "diabetes", "linnerud"),
-        *("reverse", "copy", "prefixed", "adding", "recall", "parity", "brackets", "shapes"),
+        *(
+            "reverse",
+            "copy",
+            "prefixed",
+            "adding",
+            "recall",
+            "parity",
+            "brackets",
+            "shapes",
+            "captions",
+        ),
     }
     assert set(SOURCES) == FROM_FILES | made
     assert list(PREPROCESSORS) == [

@@ -17,6 +17,7 @@ from netwright.recipes.exchange.predictor import Predictor
 from netwright.testing.learner_contract import sample_examples
 from netwright.testing.model_contract import sample_inputs
 from netwright.train.tasks.classification import Classification
+from netwright.train.tasks.detection import Detection
 from netwright.train.tasks.language_modelling import LanguageModelling
 from netwright.train.tasks.multi_label import MultiLabel
 from netwright.train.tasks.regression import Regression
@@ -41,6 +42,7 @@ def task_of(spec: DataSpec) -> Task:
         "tags": lambda: Tagging(spec.num_outputs),
         "span": Spans,
         "mask": lambda: Segmentation(spec.class_names),
+        "boxes": lambda: Detection(spec.num_outputs),
         "none": Unlabelled,
     }
     return kinds[spec.target]()

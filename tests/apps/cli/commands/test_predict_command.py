@@ -135,6 +135,18 @@ def test_objects_are_named_with_their_boxes(type_in: Type, tmp_path: Path) -> No
     assert "this run predicts boxes" in type_in("predict", "run", "one.png", "--proba").err
 
 
+def test_pictures_are_described_one_a_line(type_in: Type, tmp_path: Path) -> None:
+    small: dict[str, Any] = {"n": 60, "width": 8, "heads": 2, "layers": 1}
+    nw.fit("transformer", "captions", epochs=1, out=tmp_path / "run", quiet=True, **small)
+    for name in ("one.png", "two.png"):
+        Image.new("RGB", (30, 20), "red").save(name)
+    assert len(type_in("predict", "run", "one.png", "two.png").out.splitlines()) == 2
+    (row,) = json.loads(type_in("predict", "run", "one.png", "--json", "--beams", "2").out)
+    assert row["image"] == "r" * 64
+    (tmp_path / "lines.txt").write_text("kkk\n")
+    assert "64 letters of k, r, g, b" in type_in("predict", "run", "lines.txt").err
+
+
 def test_masks_are_written_one_an_image(
     type_in: Type, pairs: Path, masks_run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

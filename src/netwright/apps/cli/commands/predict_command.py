@@ -258,13 +258,16 @@ def _read_rows(run: "Run", sources: list[str]) -> Any:
     from netwright.apps.cli.predicted_texts import read_texts
     from netwright.apps.cli.standard_input import INPUT, read_standard_input
     from netwright.core.errors import ConfigError
+    from netwright.data.images.caption_encoder import CaptionEncoder, is_picture
     from netwright.data.tables.reading import read_table
     from netwright.recipes.run.given_rows import read_given, takes_texts
 
+    encoder = run.preprocessor
+    if isinstance(encoder, CaptionEncoder) and all(map(is_picture, map(Path, sources))):
+        return encoder.read(list(map(Path, sources)))
     if len(sources) > 1:
         raise ConfigError(f"predict takes one table, got {len(sources)} files")
     (source,) = sources
-    encoder = run.preprocessor
     if takes_texts(encoder):
         return read_texts(encoder, source)
     if source == "-":

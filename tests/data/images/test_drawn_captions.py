@@ -1,0 +1,86 @@
+"""Drawn captions: what they say is what is drawn, and a transformer learns to say it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import netwright as nw
+from netwright.data.catalog import load
+from netwright.data.images.drawn_captions import BITMAPS, COLOURS, EDGE
+from netwright.data.loading.paired_texts import PairSplit
+from netwright.decoding.source_decoder import SourceDecoder, say_greedily
+
+SIDE = 8
+
+
+def found(image: str) -> list[tuple[int, int, str, str]]:
+    """Row, column, colour and shape of all that is drawn, by comparing bitmaps."""
+    rows = [image[start : start + SIDE] for start in range(0, SIDE**2, SIDE)]
+    seen = []
+    for name, bitmap in BITMAPS.items():
+        for colour, letter in COLOURS.items():
+            wanted = [dots.replace("#", letter).replace(".", "k") for dots in bitmap.split()]
+            for row in range(SIDE - EDGE + 1):
+                for column in range(SIDE - EDGE + 1):
+                    part = [line[column : column + EDGE] for line in rows[row : row + EDGE]]
+                    if part == wanted:
+                        seen.append((row, column, colour, name))
+    return seen
+
+
+def test_a_caption_says_what_is_drawn() -> None:
+    train = load("captions", n=300).train
+    assert isinstance(train, PairSplit)
+    relations = set()
+    for image, caption in zip(train.sources, train.references, strict=True):
+        shapes = found(image)
+        assert sum(letter != "k" for letter in image) == sum(
+            BITMAPS[name].count("#") for *_, name in shapes
+        )
+        names = {f"a {colour} {name}" for *_, colour, name in shapes}
+        if len(shapes) == 1:
+            assert {caption} == names
+            continue
+        by_columns = abs(shapes[0][1] - shapes[1][1]) >= EDGE
+        first, second = sorted(shapes, key=lambda one: one[1 if by_columns else 0])
+        relation = "left of" if by_columns else "above"
+        relations.add(relation)
+        assert caption == f"a {first[2]} {first[3]} {relation} a {second[2]} {second[3]}"
+    assert relations == {"left of", "above"}
+
+
+@pytest.fixture(scope="module")
+def small() -> nw.Run:
+    settings: dict[str, Any] = {"n": 60, "width": 16, "heads": 2, "layers": 1, "dropout": 0.0}
+    return nw.fit("transformer", "captions", epochs=1, quiet=True, device="cpu", **settings)
+
+
+def test_captions_are_said_token_for_token_as_without_a_cache(small: nw.Run) -> None:
+    model, split = small.model.eval(), small.data.train
+    source, told = split.inputs[:4, : SIDE**2], split.inputs[:4, SIDE**2 :]
+    assert isinstance(model, SourceDecoder)
+    with torch.no_grad():
+        said = say_greedily(model, source, told.shape[1], begin=2, end=3)
+        heard = told[:, :1]
+        for place in range(told.shape[1]):
+            again = model((source, heard))[:, -1].argmax(dim=1)
+            is_going = ~(said[:, :place] == 3).any(dim=1)
+            assert torch.equal(again[is_going], said[is_going, place])
+            heard = torch.cat((heard, said[:, place : place + 1]), dim=1)
+
+
+def test_the_cross_attention_of_a_caption_can_be_looked_at(small: nw.Run) -> None:
+    assert nw.inspect(small, "alignment").text()
+    assert set(small.results["metrics"]) >= {"sequence_accuracy", "free_accuracy"}
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.covers("image-captioning")
+def test_a_transformer_learns_to_describe_images_that_it_has_not_seen(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"width": 64, "layers": 2, "dropout": 0.0, "lr": 2e-3}
+    run = nw.fit("transformer", "captions", epochs=15, quiet=True, device="cpu", **settings)
+    assert run.results["split"] == "test"
+    assert run.results["metrics"]["sequence_accuracy"] >= 0.9
