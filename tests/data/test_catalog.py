@@ -82,21 +82,12 @@ def test_the_names_are_these() -> None:
     made = {
         *("xor", "moons", "circles", "spirals", "blobs", "line", "polynomial", "teacher"),
         *("iris", "wine", "breast-cancer", "digits", "diabetes", "linnerud"),
-        *(
-            "reverse",
-            "copy",
-            "prefixed",
-            "adding",
-            "recall",
-            "parity",
-            "brackets",
-            "shapes",
-            "captions",
-        ),
+        *("reverse", "copy", "prefixed", "adding", "recall", "parity", "brackets"),
+        *("shapes", "captions"),
     }
     assert set(SOURCES) == FROM_FILES | made
     assert list(PREPROCESSORS) == [
-        *("arrays", "table", "images", "text", "text-pairs", "corrupted-text"),
+        *("arrays", "table", "images", "text", "text-pairs", "captions", "corrupted-text"),
         *("series", "symbols", "tree"),
     ]
     assert all(PREPROCESSORS.load(name).kind == name for name in PREPROCESSORS)

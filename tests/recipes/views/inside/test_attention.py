@@ -1,7 +1,7 @@
 """Where models look: any that has `attention_weights` is asked, whatever its class."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 import netwright as nw
 from netwright.core.errors import ConfigError
+from netwright.data.text.pair_encoder import PairEncoder
 from netwright.recipes.views.inside import attention
 
 WORDS = "the quick brown fox jumps over the lazy dog "
@@ -99,3 +100,30 @@ def test_of_a_transformer_every_head_of_every_block_is_shown() -> None:
     assert [one["name"] for one in maps] == [f"layer {i}, head {j}" for i in (0, 1) for j in (0, 1)]
     for one in maps:
         assert np.allclose(np.array(one["weights"]).sum(axis=1), 1, atol=1e-5)
+
+
+def test_a_typed_source_is_shown_with_what_the_model_itself_says_of_it() -> None:
+    data: dict[str, Any] = {"n": 60, "length": 5, "symbols": 3}
+    tiny: dict[str, Any] = {"layers": 1, "heads": 2, "width": 8, "epochs": 1, "device": "cpu"}
+    run = nw.fit("transformer", "reverse", quiet=True, **data, **tiny)
+    (text,) = run.predict(["abca"])
+    view = nw.inspect(run, "alignment", text="abca").to_json()
+    for one in view["maps"]:
+        weights = np.array(one["weights"])
+        assert weights.shape[1] == 4
+        assert weights.shape[0] in {len(text), len(text) + 1}  # with the end, where it comes
+        assert np.allclose(weights.sum(axis=1), 1, atol=1e-5)
+    encoder = cast(PairEncoder, run.preprocessor)
+    told = encoder.encode_pairs(["abca"], [text])[0]
+    wanted = cast(Any, run.model.eval()).attention_weights(told)[0][0, 0]
+    shown = np.array(view["maps"][0]["weights"])
+    assert np.allclose(shown, wanted[: len(shown), :4].numpy(), atol=1e-5)
+
+
+def test_a_typed_source_without_words_is_refused() -> None:
+    Path("pairs.tsv").write_text("en\tde\n" + "a cat\teine Katze\nthe dog\tder Hund\n" * 20)
+    tiny: dict[str, Any] = {"layers": 1, "heads": 2, "width": 8, "epochs": 1, "quiet": True}
+    run = nw.fit("transformer", "pairs.tsv", source="en", target="de", tokenizer="word", **tiny)
+    assert nw.inspect(run, "alignment", text="the cat").text()
+    with pytest.raises(ConfigError, match="text has no tokens"):
+        nw.inspect(run, "alignment", text="   ")

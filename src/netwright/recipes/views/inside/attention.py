@@ -1,22 +1,27 @@
 """The views of where a model looks: `attention` within a text, `alignment` with a source.
 
-Any model that has `attention_weights` is asked for them.
+Any model that has `attention_weights` is asked for them; of a source that is typed, while it says
+its own answer.
 
 Shapes: B texts or pairs, H heads, T tokens, S tokens of the source.
 """
 
 from collections.abc import Sequence
-from typing import Protocol, cast, runtime_checkable
+from dataclasses import dataclass
+from typing import Annotated, Protocol, cast, runtime_checkable
 
+import torch
 from torch import Tensor
 
 from netwright.core.card import Card
-from netwright.core.config import NoSettings
+from netwright.core.config import Config, Doc, NoSettings
 from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError
 from netwright.core.evaluation import evaluating
 from netwright.data.text.encoder import TextEncoder
 from netwright.data.text.pair_encoder import PairEncoder
+from netwright.data.text.tokenizer import BOS, EOS, PAD
+from netwright.decoding.source_decoder import SourceDecoder, say_greedily
 from netwright.inspection.inside.attention_maps import AttentionMaps, measure_attention_maps
 from netwright.inspection.predictions.next_tokens import VISIBLE
 from netwright.recipes.views.attribution.explained_answer import input_token_names
@@ -86,15 +91,46 @@ def _refuse_alignment(subject: Subject) -> str:
     return ""
 
 
-def _measure_alignment(subject: Subject, _: NoSettings) -> AttentionMaps:
-    """Of the longest of the first pairs, while its target was told."""
-    pairs = subject.split.inputs[:MOST_TOKENS]
-    pair = pairs[(pairs != 0).sum(dim=1).argmax()]
+@dataclass(frozen=True, kw_only=True)
+class AlignmentConfig(Config):
+    """Which pair of texts is shown."""
+
+    text: Annotated[
+        str,
+        Doc("a source of your own, shown with what the model says of it; default: a known pair"),
+    ] = ""
+
+
+def _measure_alignment(subject: Subject, settings: AlignmentConfig) -> AttentionMaps:
+    """Of a text with its own answer; or of the longest of the first pairs, whose target is told."""
+    if settings.text:
+        pair = _own_answer(subject, settings.text)
+    else:
+        pairs = subject.split.inputs[:MOST_TOKENS]
+        pair = pairs[(pairs != 0).sum(dim=1).argmax()]
     named = cast(PairEncoder, subject.run.preprocessor).names(pair.cpu())
     sources, said = ([name.translate(VISIBLE) for name in names] for names in named)
     maps = _alignment(subject, pair[None].to(device_of(subject.run.model)))
     shown = {name: weights[: len(said), : len(sources)] for name, weights in maps.items()}
     return measure_attention_maps(shown, said, sources)
+
+
+def _own_answer(subject: Subject, text: str) -> Tensor:
+    """A text and what the model says of it, each time the likeliest token (S + T)."""
+    encoder, model = cast(PairEncoder, subject.run.preprocessor), subject.run.model
+    if not isinstance(model, SourceDecoder):
+        raise ConfigError(f"text needs a model that says targets by itself, {subject.name} is none")
+    source = encoder.encode([text])[:, : encoder.source_length].to(device_of(model))
+    if not bool((source != PAD).any()):
+        raise ConfigError(f"text has no tokens: {text!r:.60}")
+    with evaluating(model):
+        said = say_greedily(model, source, encoder.target_length, begin=BOS, end=EOS)
+    ends = (said[0] == EOS) | (said[0] == PAD)
+    count = int(ends.int().argmax()) if bool(ends.any()) else encoder.target_length
+    told = torch.full_like(said[0], PAD)
+    told[0] = BOS
+    told[1 : count + 1] = said[0, : min(count, encoder.target_length - 1)]
+    return torch.cat((source[0], told))
 
 
 def _alignment(subject: Subject, pair: Tensor) -> dict[str, Tensor]:
@@ -135,6 +171,7 @@ ALIGNMENT = ViewEntry(
     ),
     measure=_measure_alignment,
     refusal=_refuse_alignment,
+    settings=AlignmentConfig,
     section="predictions",
     has_examples=True,
     code=(measure_attention_maps,),
