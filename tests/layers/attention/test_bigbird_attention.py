@@ -139,3 +139,13 @@ def test_it_reads_both_ways_and_takes_no_bias() -> None:
         build()(torch.zeros(1, 21, 8).double())
     with pytest.raises(ConfigError, match="takes no bias of its scores"):
         build()(torch.zeros(1, 4, 8).double(), score_bias=torch.zeros(2, 4, 4))
+
+
+def test_the_table_goes_where_the_weights_go_and_is_not_saved_with_them() -> None:
+    layer = BigBirdAttention(8, 2, blocks=BigBirdBlocks(2, 1, 1), longest=20)
+    assert "table" not in layer.state_dict()
+    assert layer.double().table.dtype == torch.int64
+    assert layer.to("meta").table.device.type == "meta"
+    with torch.device("meta"):  # where weights are only described it is still drawn
+        described = BigBirdAttention(8, 2, blocks=BigBirdBlocks(2, 1, 1), longest=20)
+    assert torch.equal(described.table, bigbird_table(10, BigBirdBlocks(2, 1, 1)))

@@ -77,7 +77,8 @@ def bigbird_mask(length: int, blocks: BigBirdBlocks, table: Tensor | None = None
     _check_blocks(blocks)
     count = -(-length // blocks.size)
     table = bigbird_table(count, blocks) if table is None else shortened(table, count)
-    pairs = (table[:, :, None] == torch.arange(count)).any(dim=1)  # (N, N)
+    places = torch.arange(count, device=table.device)
+    pairs = (table[:, :, None] == places).any(dim=1)  # (N, N)
     pairs[: blocks.global_blocks] = True
     each = pairs.repeat_interleave(blocks.size, dim=0).repeat_interleave(blocks.size, dim=1)
     return each[:length, :length]
@@ -174,6 +175,8 @@ class BigBirdAttention(SelfAttention[None]):
         settings: those of every `SelfAttention`; it cannot be causal.
     """
 
+    table: Tensor
+
     def __init__(
         self, width: int, heads: int, *, blocks: BigBirdBlocks, longest: int, **settings: Any
     ) -> None:
@@ -182,8 +185,9 @@ class BigBirdAttention(SelfAttention[None]):
         if self.causal:
             raise ConfigError(BOTH_WAYS)
         self.blocks, self.longest = blocks, longest
-        with torch.device("cpu"):  # also where the weights are only described
-            self.table = bigbird_table(-(-longest // blocks.size), blocks)
+        with torch.device("cpu"):  # drawn there, also where the weights are only described
+            table = bigbird_table(-(-longest // blocks.size), blocks)
+        self.register_buffer("table", table, persistent=False)
 
     def forward(
         self, x: Tensor, mask: Tensor | None = None, score_bias: Tensor | None = None

@@ -118,12 +118,3 @@ def test_a_typed_source_is_shown_with_what_the_model_itself_says_of_it() -> None
     wanted = cast(Any, run.model.eval()).attention_weights(told)[0][0, 0]
     shown = np.array(view["maps"][0]["weights"])
     assert np.allclose(shown, wanted[: len(shown), :4].numpy(), atol=1e-5)
-
-
-def test_a_typed_source_without_words_is_refused() -> None:
-    Path("pairs.tsv").write_text("en\tde\n" + "a cat\teine Katze\nthe dog\tder Hund\n" * 20)
-    tiny: dict[str, Any] = {"layers": 1, "heads": 2, "width": 8, "epochs": 1, "quiet": True}
-    run = nw.fit("transformer", "pairs.tsv", source="en", target="de", tokenizer="word", **tiny)
-    assert nw.inspect(run, "alignment", text="the cat").text()
-    with pytest.raises(ConfigError, match="text has no tokens"):
-        nw.inspect(run, "alignment", text="   ")

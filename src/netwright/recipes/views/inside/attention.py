@@ -121,8 +121,6 @@ def _own_answer(subject: Subject, text: str) -> Tensor:
     if not isinstance(model, SourceDecoder):
         raise ConfigError(f"text needs a model that says targets by itself, {subject.name} is none")
     source = encoder.encode([text])[:, : encoder.source_length].to(device_of(model))
-    if not bool((source != PAD).any()):
-        raise ConfigError(f"text has no tokens: {text!r:.60}")
     with evaluating(model):
         said = say_greedily(model, source, encoder.target_length, begin=BOS, end=EOS)
     ends = (said[0] == EOS) | (said[0] == PAD)
