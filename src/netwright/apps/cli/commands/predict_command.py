@@ -258,7 +258,7 @@ def _read_rows(run: "Run", sources: list[str]) -> Any:
     from netwright.apps.cli.predicted_texts import read_texts
     from netwright.apps.cli.standard_input import INPUT, read_standard_input
     from netwright.core.errors import ConfigError
-    from netwright.data.images.caption_encoder import CaptionEncoder, is_picture
+    from netwright.data.captions.caption_encoder import CaptionEncoder, is_picture
     from netwright.data.tables.reading import read_table
     from netwright.recipes.run.given_rows import read_given, takes_texts
 

@@ -19,8 +19,8 @@ from annotated_types import Interval
 from torch import Tensor
 
 from netwright.core.config import Doc, Size
+from netwright.data.captions.caption_encoder import PALETTE, CaptionEncoder
 from netwright.data.dataset import Data
-from netwright.data.images.caption_encoder import PALETTE, CaptionEncoder
 from netwright.data.source import Source
 from netwright.data.split import hold_out
 from netwright.data.synthetic.base import LICENCE, SyntheticConfig, stream

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 import netwright as nw
+from netwright.data.captions.drawn_captions import BITMAPS, COLOURS, EDGE
 from netwright.data.catalog import load
-from netwright.data.images.drawn_captions import BITMAPS, COLOURS, EDGE
 from netwright.data.loading.paired_texts import PairSplit
 from netwright.decoding.source_decoder import SourceDecoder, say_greedily
 

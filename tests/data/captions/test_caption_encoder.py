@@ -8,8 +8,8 @@ import torch
 from PIL import Image
 
 from netwright.core.errors import DataError
+from netwright.data.captions.caption_encoder import PALETTE, CaptionEncoder, to_letters
 from netwright.data.catalog import load
-from netwright.data.images.caption_encoder import PALETTE, CaptionEncoder, to_letters
 
 
 @pytest.fixture(scope="module")
