@@ -3,11 +3,16 @@
 import re
 
 from netwright.apps.studio.assets import read_asset
-from netwright.apps.studio.pages import new_run_page, runs_page
+from netwright.apps.studio.pages import inside_page, new_run_page, runs_page, try_page
 
 
 def test_what_the_script_looks_for_is_on_its_page() -> None:
-    pages = {"runs.js": runs_page("here"), "new_run.js": new_run_page({"moons": "two"}, ["a.csv"])}
+    pages = {
+        "runs.js": runs_page("here"),
+        "new_run.js": new_run_page({"moons": "two"}, ["a.csv"]),
+        "try_it.js": try_page(),
+        "inside.js": inside_page(),
+    }
     for script, page in pages.items():
         sought = set(re.findall(r'find\("([\w-]+)"\)', read_asset(script).decode()))
         assert sought and all(f'id="{name}"' in page for name in sought | {"message"})

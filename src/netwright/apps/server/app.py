@@ -136,9 +136,9 @@ class RunServer:
         stream = await self.streams.open(served.run, asked)
         accept = request.headers.get("accept", "")
         if EVENTS in accept:
-            return _Streamed(as_events(stream.pieces()), stream, EVENTS)
+            return Streamed(as_events(stream.pieces()), stream, EVENTS)
         if LINES in accept:
-            return _Streamed(stream.pieces(), stream, f"{LINES}; charset=utf-8")
+            return Streamed(stream.pieces(), stream, f"{LINES}; charset=utf-8")
         try:
             text = "".join([piece async for piece in stream.pieces()])
         finally:
@@ -179,7 +179,7 @@ class RunServer:
         return Response(self.measurements.text(), media_type=MEDIA_TYPE)
 
 
-class _Streamed(StreamingResponse):
+class Streamed(StreamingResponse):
     """A text that is closed when all of it is sent, or its reader is gone."""
 
     def __init__(self, pieces: AsyncIterator[str], stream: TextStream, media: str) -> None:
@@ -187,6 +187,7 @@ class _Streamed(StreamingResponse):
         self._stream = stream
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it, and close it."""
         try:
             await super().__call__(scope, receive, send)
         finally:

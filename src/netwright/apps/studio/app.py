@@ -4,6 +4,8 @@ GET  /               the runs             GET  /api/runs, /api/events      their
 GET  /report         of a run             POST /api/stop, resume, delete   what is done to a run
 GET  /comparison     of ticked runs       GET  /api/compare                its verdict
 GET  /new            a new run            POST /api/plan, doctor, train, upload  what it asks for
+GET  /try            asks a run           GET  /api/run, POST /api/predict, generate
+GET  /inside, /view  looks inside         GET  /api/views, /api/view
 GET  /enter          lets a browser in    GET  /static/NAME                styles and scripts
 """
 
@@ -28,10 +30,12 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from netwright.apps.server.accepted_forms import JSON
-from netwright.apps.server.app import EVENTS, Endpoint
+from netwright.apps.server.app import EVENTS, Endpoint, Streamed
 from netwright.apps.server.body import media_type, read_body
+from netwright.apps.server.generation_stream import Streams
 from netwright.apps.server.given_inputs import read_object
 from netwright.apps.server.guard import App, Door, guarded
+from netwright.apps.server.measurements import Measurements
 from netwright.apps.server.refusal import RefusalError
 from netwright.apps.server.replies import as_json, not_found, refused
 from netwright.apps.server.server_config import ServerConfig
@@ -39,7 +43,15 @@ from netwright.apps.studio.assets import ASSETS, read_asset
 from netwright.apps.studio.data_choices import built_in, data_files
 from netwright.apps.studio.jobs import Jobs
 from netwright.apps.studio.new_run import NewRun
-from netwright.apps.studio.pages import FOREIGN, POLICY, new_run_page, runs_page
+from netwright.apps.studio.opened_runs import OpenedRuns
+from netwright.apps.studio.pages import (
+    FOREIGN,
+    POLICY,
+    inside_page,
+    new_run_page,
+    runs_page,
+    try_page,
+)
 from netwright.apps.studio.uploads import take_upload
 from netwright.apps.studio.watch import RunWatch
 from netwright.core.files.storage import read_bytes
@@ -67,6 +79,8 @@ class Studio:
         self.folder, self.door, self.config = folder, door, config
         self.jobs = Jobs(folder)
         self.watch = RunWatch(folder, self.jobs, is_ending)
+        self.opened = OpenedRuns(folder, config)
+        self.streams = Streams(config, Measurements())
         self._worker = ThreadPoolExecutor(1)  # figures are drawn one at a time
 
     @asynccontextmanager
@@ -184,6 +198,49 @@ class Studio:
         job = await self.work(lambda: NewRun(self.folder, asked).start(self.jobs))
         return JSONResponse({"said": f"started: {job.words}", "pid": job.process.pid})
 
+    async def try_page(self, request: Request) -> Response:
+        """The page on which a run is asked."""
+        return _page(try_page())
+
+    async def inside_page(self, request: Request) -> Response:
+        """The page of what is inside a run."""
+        return _page(inside_page())
+
+    async def one_run(self, request: Request) -> Response:
+        """What a run takes and gives."""
+        name = request.query_params.get("run", "")
+        return as_json(await self.work(lambda: self.opened.description(name)))
+
+    async def predict(self, request: Request) -> Response:
+        """What a run says of new inputs."""
+        name, media = request.query_params.get("run", ""), media_type(request)
+        body = await read_body(request, self.config)
+        reply = await self.work(lambda: self.opened.answer(name, media, body))
+        return Response(reply.content, media_type=reply.media)
+
+    async def generate(self, request: Request) -> Response:
+        """The text that follows a prompt, as it comes."""
+        asked = await self.asked(request)
+        run = await self.work(lambda: self.opened.run(request.query_params.get("run", "")))
+        stream = await self.streams.open(run, asked)
+        return Streamed(stream.pieces(), stream, "text/plain; charset=utf-8")
+
+    async def views(self, request: Request) -> Response:
+        """The views that a run has."""
+        name = request.query_params.get("run", "")
+        return as_json(await self.work(lambda: self.opened.views(name)))
+
+    async def view(self, request: Request) -> Response:
+        """One view of a run."""
+        name, view, settings = _view_asked(request)
+        return as_json(await self.work(lambda: self.opened.view(name, view, settings)))
+
+    async def view_page(self, request: Request) -> Response:
+        """The same as the page that `netwright inspect` writes."""
+        name, view, settings = _view_asked(request)
+        page = await self.work(lambda: self.opened.page(name, view, settings))
+        return HTMLResponse(page, headers={"X-Frame-Options": "DENY"})
+
     async def upload(self, request: Request) -> Response:
         """Keep a file that was sent."""
         return JSONResponse({"path": await take_upload(request, self.folder)})
@@ -212,6 +269,14 @@ def build_app(
         "/report": ("GET", studio.report),
         "/comparison": ("GET", studio.comparison),
         "/new": ("GET", studio.new_run),
+        "/try": ("GET", studio.try_page),
+        "/inside": ("GET", studio.inside_page),
+        "/view": ("GET", studio.view_page),
+        "/api/run": ("GET", studio.one_run),
+        "/api/predict": ("POST", studio.predict),
+        "/api/generate": ("POST", studio.generate),
+        "/api/views": ("GET", studio.views),
+        "/api/view": ("GET", studio.view),
         "/api/plan": ("POST", studio.plan),
         "/api/doctor": ("POST", studio.examine),
         "/api/train": ("POST", studio.train),
@@ -245,6 +310,12 @@ def _answering(endpoint: Endpoint) -> Endpoint:
             return refused(error)
 
     return called
+
+
+def _view_asked(request: Request) -> tuple[str, str, dict[str, str]]:
+    """The run, the view and its settings; what is empty is as it usually is."""
+    given = {name: value for name, value in request.query_params.items() if value}
+    return given.pop("run", ""), given.pop("view", ""), given
 
 
 def _page(content: str) -> Response:

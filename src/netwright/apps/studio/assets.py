@@ -12,6 +12,10 @@ ASSETS: Mapping[str, tuple[str, str]] = {
     "elements.js": ("netwright.apps.studio.static", SCRIPT),
     "sparkline.js": ("netwright.apps.studio.static", SCRIPT),
     "fields.js": ("netwright.apps.studio.static", SCRIPT),
+    "chosen_run.js": ("netwright.apps.studio.static", SCRIPT),
+    "drawing.js": ("netwright.apps.studio.static", SCRIPT),
+    "inside.js": ("netwright.apps.studio.static", SCRIPT),
+    "try_it.js": ("netwright.apps.studio.static", SCRIPT),
     "new_run.js": ("netwright.apps.studio.static", SCRIPT),
     "runs.js": ("netwright.apps.studio.static", SCRIPT),
 }

@@ -14,7 +14,12 @@ from netwright.inspection.drawing.controls import (
 )
 from netwright.inspection.drawing.page import Html, Page, Served, folded, note, side_by_side
 
-MENU: Mapping[str, str] = {"Runs": "/", "New run": "/new"}
+MENU: Mapping[str, str] = {
+    "Runs": "/",
+    "New run": "/new",
+    "Try it": "/try",
+    "Look inside": "/inside",
+}
 STYLES = ("/static/page.css", "/static/studio.css")
 STATES = {
     "": "all",
@@ -106,3 +111,33 @@ def new_run_page(sets: Mapping[str, str], files: Sequence[str]) -> str:
 
 def _short(sentence: str) -> str:
     return sentence if len(sentence) < 70 else f"{sentence[:67]}..."
+
+
+def try_page() -> str:
+    """A run is asked: a row, a text, an image, a drawing or a prompt."""
+    page = studio_page("Try it", "/try", script="try_it.js")
+    asked = Html(
+        row(choice_field("run", "Run", [], hint="finished runs of this folder"))
+        + form("asked", place("fields", kind="fields"))
+        + row(button("ask", "Ask", is_main=True), place("message", live=True, kind="message"))
+        + place("command")
+    )
+    page.section("Ask a run", side_by_side(asked, place("answer", live=True)))
+    return page.render()
+
+
+def inside_page() -> str:
+    """Every view of a run, with its settings."""
+    page = studio_page("Look inside", "/inside", script="inside.js")
+    page.section(
+        "Views",
+        row(
+            choice_field("run", "Run", [], hint="finished runs of this folder"),
+            choice_field("view", "View", [], hint="what this run can show"),
+        ),
+        form("settings", place("fields", kind="fields")),
+        row(button("show", "Show", is_main=True), place("message", live=True, kind="message")),
+        place("command"),
+        place("shown", live=True),
+    )
+    return page.render()

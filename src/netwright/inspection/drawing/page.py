@@ -228,7 +228,7 @@ def titled(view: Picture) -> Html:
 
 def image(alt: str, content: bytes, *, kind: Literal["svg", "png"] = "svg") -> Html:
     """A picture without a caption."""
-    return Html(f'<img alt="{_escape(alt)}" src="{_data_address(kind, content)}">')
+    return Html(f'<img alt="{_escape(alt)}" src="{data_address(kind, content)}">')
 
 
 def side_by_side(*blocks: Html) -> Html:
@@ -306,7 +306,7 @@ def _escape(value: str) -> str:
     return html.escape(visible(str(value)), quote=True)
 
 
-def _data_address(kind: Literal["svg", "png"], content: bytes) -> str:
+def data_address(kind: Literal["svg", "png"], content: bytes) -> str:
     """The picture as an address; of SVG only what has a meaning in addresses or HTML is escaped."""
     if kind == "png":
         return f"data:image/png;base64,{base64.b64encode(content).decode()}"

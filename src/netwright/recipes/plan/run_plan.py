@@ -109,10 +109,11 @@ def form_fields(model: str, data: str, settings: Mapping[str, Any]) -> dict[str,
         "data": SOURCES.load(_source_of(data, settings)).config,
         "train": TrainConfig,
     }
-    return {section: _fields(kind) for section, kind in kinds.items()}
+    return {section: fields_of(kind) for section, kind in kinds.items()}
 
 
-def _fields(kind: type[Config]) -> list[FormField]:
+def fields_of(kind: type[Config]) -> list[FormField]:
+    """The settings of a config, with what a form needs to ask for each."""
     choices = setting_choices(kind)
     return [
         FormField(**vars(field), **vars(choices[field.name]))

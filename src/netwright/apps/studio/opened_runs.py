@@ -1,0 +1,101 @@
+"""Runs that are asked and looked into: a few are kept open, and opened again when they change."""
+
+import tempfile
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from netwright.apps.server.accepted_forms import JSON
+from netwright.apps.server.question import AnswerOptions, Question, Reply
+from netwright.apps.server.run_description import describe_run
+from netwright.apps.server.served_runs import ServedRun
+from netwright.apps.server.server_config import ServerConfig
+from netwright.core.errors import ConfigError
+from netwright.core.files.storage import read_bytes
+from netwright.inspection.drawing.compact_svg import compact_svg
+from netwright.inspection.drawing.page import data_address
+from netwright.recipes.plan.run_plan import fields_of
+from netwright.recipes.run.look_inside import inspect, inspectable
+from netwright.recipes.run.run import Run
+from netwright.recipes.saved.run_control import find_listed
+from netwright.recipes.views.catalog import VIEWS
+
+MOST_OPEN = 4
+OPTIONS = AnswerOptions(remarks=True)
+
+
+class OpenedRuns:
+    """The runs of a folder by name; used by one thread at a time.
+
+    Args:
+        top: the folder.
+        config: what a question may hold.
+    """
+
+    def __init__(self, top: Path, config: ServerConfig) -> None:
+        self.top, self.config = top, config
+        self._open: OrderedDict[str, ServedRun] = OrderedDict()
+
+    def served(self, name: str) -> ServedRun:
+        """A run of the list, as it is now."""
+        folder = find_listed(self.top, name)
+        served = self._open.pop(name, None)
+        if served is None:
+            served = ServedRun(name, folder)
+        else:
+            served.refresh()
+        self._open[name] = served
+        while len(self._open) > MOST_OPEN:
+            self._open.popitem(last=False)
+        return served
+
+    def run(self, name: str) -> Run:
+        """The run itself."""
+        return self.served(name).run
+
+    def description(self, name: str) -> dict[str, Any]:
+        """What it takes and gives."""
+        return describe_run(self.served(name), self.config)
+
+    def answer(self, name: str, media: str, body: bytes) -> Reply:
+        """What `netwright predict` says of the inputs in a body."""
+        run = self.run(name)
+        question = Question(run, media or JSON, body, options=OPTIONS, config=self.config)
+        return question.reply(run.predictions_of(question.prepare()))
+
+    def views(self, name: str) -> dict[str, Any]:
+        """The views that a run has: what each shows, and its settings as fields of a form."""
+        told = inspectable(self.run(name))
+        return {
+            view: {
+                "sentence": sentence,
+                "fields": [asdict(field) for field in fields_of(VIEWS.load(view).settings)],
+            }
+            for view, sentence in told.items()
+        }
+
+    def view(self, name: str, view: str, settings: Mapping[str, str]) -> dict[str, Any]:
+        """One view, as `netwright inspect` measures it: its picture, caption and table."""
+        seen = inspect(self.run(name), view, **_given(settings))
+        return {
+            "title": seen.title,
+            "caption": seen.caption,
+            "picture": data_address("svg", compact_svg(seen.image("svg"))),
+            "rows": seen.table_rows(),
+        }
+
+    def page(self, name: str, view: str, settings: Mapping[str, str]) -> bytes:
+        """The page that `netwright inspect --save x.html` writes."""
+        seen = inspect(self.run(name), view, **_given(settings))
+        with tempfile.TemporaryDirectory() as folder:
+            return read_bytes(Path(seen.save(Path(folder) / "view.html")))
+
+
+def _given(settings: Mapping[str, str]) -> dict[str, Any]:
+    """Settings of a view; the names of the arguments of `inspect` are none."""
+    for name in settings:
+        if name in {"run", "view", "data"}:
+            raise ConfigError(f"{name!r} is not a setting of a view")
+    return dict(settings)

@@ -1,0 +1,127 @@
+// The page on which a run is asked, in the form that suits its inputs.
+
+import { address, offerRuns, remember, showCommand } from "./chosen_run.js";
+import { drawingOf } from "./drawing.js";
+import { ask, element, find, say, trying } from "./elements.js";
+
+let told = null, drawing = null, picture = null;
+
+const name = () => find("run").value;
+const values = () => Object.fromEntries([...find("asked").elements].filter((one) => one.name).map((one) => [one.name, one.value]));
+
+function field(label, input, hint = "") {
+  input.id = `asked-${input.name}`;
+  return element("div", { className: "field" }, element("label", { htmlFor: input.id }, label), input,
+    ...(hint ? [element("small", {}, hint)] : []));
+}
+
+function columnField(column) {
+  const given = address.get(column.name) || "";
+  if (column.values) {
+    return field(column.name, element("select", { name: column.name }, ...["", ...column.values].map((value) =>
+      element("option", { value, selected: value === given }, value || "(missing)"))));
+  }
+  if (column.type === "number") {
+    return field(column.name, element("input", { type: "text", inputMode: "decimal", name: column.name, value: given }));
+  }
+  return field(column.name, element("textarea", { rows: 3, name: column.name, value: given }));
+}
+
+function fields() {
+  drawing = picture = null;
+  const { keys, media, columns, shape } = told.takes;
+  if (told.generates) {
+    return [field("Prompt", element("textarea", { rows: 3, name: "prompt", value: address.get("prompt") || "" })),
+      field("Tokens", element("input", { type: "number", name: "max_tokens", value: 100, min: 1 }), "how long the text may become"),
+      field("Temperature", element("input", { type: "number", step: "any", name: "temperature", value: 1 }), "lower: likelier words")];
+  }
+  if (keys.includes("rows") && columns.length && columns.length <= 200) return columns.map(columnField);
+  if (keys.includes("texts")) return [field("Text", element("textarea", { rows: 3, name: "text", value: address.get("text") || "" }))];
+  if (media.includes("image/*")) {
+    picture = element("input", { type: "file", accept: "image/*", name: "picture", onchange: () => trying(question) });
+    const [, height, width] = shape;
+    drawing = drawingOf(width, height, () => trying(question));
+    const clear = element("button", { type: "button", onclick: () => { drawing.clear(); find("answer").replaceChildren(); } }, "Clear");
+    return [element("div", {}, drawing.canvas, element("div", {}, clear)), field("Or a picture", picture)];
+  }
+  const zeros = (sizes) => sizes.length ? Array(sizes[0]).fill(zeros(sizes.slice(1))) : 0;
+  return [field("Inputs as JSON", element("textarea", { rows: 8, name: "inputs", value: JSON.stringify([zeros(shape)]) }), `of shape ${shape.join(" x ")}`)];
+}
+
+async function choose() {
+  find("answer").replaceChildren();
+  find("command").replaceChildren();
+  told = await ask(`/api/run?run=${encodeURIComponent(name())}`);
+  find("fields").replaceChildren(...fields());
+  remember({ run: name() });
+  const silent = !told.generates && !told.takes.keys.length;
+  find("ask").disabled = silent;
+  say(silent ? "This run predicts nothing by itself." : "", silent);
+}
+
+async function sent() {
+  const given = values();
+  if (picture) {
+    const file = picture.files[0] || await drawing.file();
+    picture.value = "";
+    return [file, "image/png", ["netwright", "predict", name(), "picture.png", "--proba"]];
+  }
+  if (told.takes.keys.includes("rows") && told.takes.columns.length) {
+    const row = {}, pairs = [];
+    for (const column of told.takes.columns) {
+      const value = given[column.name];
+      if (value === "") continue;
+      row[column.name] = column.type === "number" && !Number.isNaN(Number(value)) ? Number(value) : value;
+      pairs.push(`${column.name}=${value}`);
+    }
+    return [JSON.stringify({ rows: [row] }), "application/json", ["netwright", "predict", name(), "--row", pairs.join(",")]];
+  }
+  if ("text" in given) return [JSON.stringify({ texts: [given.text] }), "application/json", ["netwright", "predict", name(), "texts.txt"]];
+  return [`{"inputs": ${given.inputs}}`, "application/json", []];
+}
+
+const bar = (part) => element("progress", { max: 1, value: part, "aria-hidden": "true" });
+
+// Of one input: the prediction by the name of its target, and the probability of each class.
+function answered(answer) {
+  const isPart = ([label, value]) => label.startsWith("p(") && typeof value === "number";
+  const parts = Object.entries(answer).filter(isPart).sort((a, b) => b[1] - a[1]);
+  const rows = parts.slice(0, 20).map(([label, value]) => element("tr", {}, element("td", {}, label),
+    element("td", { className: "number" }, value.toPrecision(4)), element("td", {}, bar(value))));
+  const said = Object.entries(answer).filter((entry) => !isPart(entry)).map(([label, value]) => label === "mask"
+    ? element("img", { alt: "the predicted mask", src: `data:image/png;base64,${value}`, className: "mask" })
+    : element("div", { className: "tile" }, element("div", { className: "label" }, label), element("div", { className: "value" },
+      typeof value === "number" ? Number(value.toPrecision(5)).toString() : typeof value === "object" ? JSON.stringify(value) : value)));
+  return element("div", {}, element("div", { className: "tiles" }, ...said), element("table", {}, element("tbody", {}, ...rows)));
+}
+
+async function question() {
+  if (told.generates) return generate();
+  const [body, media, words] = await sent();
+  const reply = await fetch(`/api/predict?run=${encodeURIComponent(name())}`, { method: "POST", body, headers: { "Content-Type": media } });
+  const said = await reply.json();
+  if (!reply.ok) throw new Error(said.error);
+  find("answer").replaceChildren(...said.answers.map(answered),
+    ...(said.remarks || []).map((remark) => element("p", { className: "bad" }, remark)));
+  if (words.length) showCommand(words);
+  if (!picture) remember({ run: name(), ...values() });
+  say("");
+}
+
+async function generate() {
+  const { prompt, max_tokens, temperature } = values();
+  const body = JSON.stringify({ prompt, max_tokens: Number(max_tokens), temperature: Number(temperature) });
+  const reply = await fetch(`/api/generate?run=${encodeURIComponent(name())}`, { method: "POST", body, headers: { "Content-Type": "application/json" } });
+  if (!reply.ok) throw new Error((await reply.json()).error);
+  const text = element("code", {}, prompt);
+  find("answer").replaceChildren(element("pre", {}, text));
+  showCommand(["netwright", "generate", name(), prompt, "--max-tokens", max_tokens, "--temperature", temperature]);
+  const pieces = reply.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (let piece = await pieces.read(); !piece.done; piece = await pieces.read()) text.append(piece.value);
+  remember({ run: name(), prompt });
+  say("");
+}
+
+find("ask").addEventListener("click", () => trying(question));
+find("asked").addEventListener("submit", (event) => { event.preventDefault(); trying(question); });
+trying(() => offerRuns(choose));
