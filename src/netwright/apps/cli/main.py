@@ -25,6 +25,7 @@ from netwright.apps.cli.commands.import_command import import_weights
 from netwright.apps.cli.commands.inspect_command import inspect
 from netwright.apps.cli.commands.launch_command import launch
 from netwright.apps.cli.commands.list_command import list_names
+from netwright.apps.cli.commands.plan_command import plan
 from netwright.apps.cli.commands.predict_command import predict
 from netwright.apps.cli.commands.prepare_command import prepare
 from netwright.apps.cli.commands.race_command import race
@@ -57,6 +58,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "doctor": doctor,
     "train": train,
     "launch": launch,
+    "plan": plan,
     "prepare": prepare,
     "evaluate": evaluate,
     "predict": predict,

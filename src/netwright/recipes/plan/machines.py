@@ -1,0 +1,113 @@
+"""The GPUs that a training is planned for: one table of what each holds, computes and carries.
+
+    flops         of products in bfloat16, as large ones reach them, not as printed on the box
+    bandwidth     bytes that its memory reads and writes in a second
+    link          bytes a second from a GPU to the next in its machine, and `network` to another one
+
+Numbers of `here` are measured by `netwright plan --calibrate`; those of the table are 60 % of the
+published peak of products, and 85 % of that of memory.
+
+Source: NVIDIA's data sheets of A100, H100 and H200 (SXM).
+"""
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from netwright.core.checks import is_finite_number, nearest
+from netwright.core.errors import ConfigError, UnknownNameError
+from netwright.core.files.inside import has_file
+from netwright.core.files.storage import read_json, write_json
+from netwright.data.files.locations import home_folder
+from netwright.train.profiling.hardware_rates import HardwareRates, hardware_rates
+
+FILE = "machine.json"  # in the cache folder
+HERE = "here"
+GB = 10**9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine:
+    """One GPU, and what lies between it and others.
+
+    Args:
+        memory: its bytes.
+        reserved: bytes of them that torch, its kernels and other processes take.
+        flops: floating-point operations a second, of large products in bfloat16.
+        peak: what its maker prints, by which utilisation is counted.
+        bandwidth: bytes a second of its memory.
+        link: bytes a second between GPUs of a machine.
+        network: bytes a second of each GPU to other machines.
+        together: GPUs of a machine.
+    """
+
+    memory: float
+    reserved: float = 1.5 * GB
+    flops: float
+    peak: float
+    bandwidth: float
+    link: float
+    network: float = 50 * GB
+    together: int = 8
+
+
+MACHINES = {
+    "h200": Machine(memory=150 * GB, flops=594e12, peak=990e12, bandwidth=4080 * GB, link=360 * GB),
+    "h100": Machine(memory=85 * GB, flops=594e12, peak=990e12, bandwidth=2850 * GB, link=360 * GB),
+    "a100": Machine(memory=85 * GB, flops=187e12, peak=312e12, bandwidth=1730 * GB, link=240 * GB),
+}
+
+
+def find_machine(kind: str) -> Machine:
+    """A kind of GPU by its name; `here`: the one that was calibrated."""
+    if kind == HERE:
+        return _read(home_folder() / FILE)
+    if kind not in MACHINES:
+        names = [*MACHINES, HERE]
+        hint = nearest(kind, names) or f"; there are {', '.join(names)}"
+        raise UnknownNameError(f"unknown kind of GPU {kind!r}{hint}")
+    return MACHINES[kind]
+
+
+def calibrate() -> Machine:
+    """Measure the GPU of this machine, and keep what was found for `here`."""
+    if not torch.cuda.is_available():
+        raise ConfigError("there is no GPU here to calibrate: name one with --kind")
+    device = torch.device("cuda")
+    rates = hardware_rates(device, "bfloat16")
+    torch.cuda.empty_cache()
+    free, total = torch.cuda.mem_get_info(device)
+    machine = measured_machine(rates, total, total - free - torch.cuda.memory_reserved(device))
+    path = home_folder() / FILE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_json(path, {field.name: getattr(machine, field.name) for field in fields(machine)})
+    return machine
+
+
+def measured_machine(rates: HardwareRates, memory: int, reserved: int) -> Machine:
+    """A GPU of these rates; links between GPUs cannot be measured on one, and are an H200's."""
+    other = MACHINES["h200"]
+    return Machine(
+        memory=memory,
+        reserved=reserved,
+        flops=rates.flops,
+        peak=max(rates.flops, other.peak),
+        bandwidth=rates.bytes,
+        link=other.link,
+    )
+
+
+def _read(path: Path) -> Machine:
+    if not has_file(path):
+        raise ConfigError("this machine has not been calibrated: run netwright plan --calibrate")
+    told: Any = read_json(path)
+    names = {field.name for field in fields(Machine)}
+    if (
+        not isinstance(told, dict)
+        or set(told) != names
+        or not all(is_finite_number(value) and value > 0 for value in told.values())
+    ):
+        raise ConfigError(f"{path} is not a calibration: run netwright plan --calibrate again")
+    return Machine(**told)

@@ -1,0 +1,226 @@
+r"""What training a GPT will take, before it is paid for: memory, time and communication of a GPU.
+
+With P weights, L layers of width D, V tokens of the vocabulary, n = b T tokens of a GPU at a time
+and N GPUs, in mixed precision (autocast to bfloat16) with Adam, in bytes:
+
+    weights       4 P    gradients   4 P    optimizer   8 P     of each 1/N where they are sharded
+    half copies   2 P    of the weights, which autocast keeps for the backward pass
+    activations   36 L D n      4 L D n + 36 D n where blocks are computed again
+    buffers       logits of a part of the tokens, and two gathered blocks where weights are sharded
+
+    FLOPs         6 M n + 6 L D T n     M = weights in products; attention looks back only
+                  4/3 of it where blocks are computed again
+    seconds       FLOPs / rate + 5 activations / bandwidth + 28 P / bandwidth, and communication:
+                  a sum of 4 P bytes after the last backward pass (replicate), or 4 P gathered twice
+                  for each batch and 4 P scattered (shard), of which what exceeds the work counts
+
+The 36 bytes: the sum before each norm (4 + 4), its norms (2 + 2), queries, keys and values (6),
+what attention gives (2), and the hidden units before and after their activation (8 + 8).
+
+Shapes: b texts of T tokens.
+Source: Korthikanti et al., "Reducing Activation Recomputation in Large Transformer Models" (2022);
+Rajbhandari et al., "ZeRO" (2020); Chowdhery et al., "PaLM" (2022), appendix B (utilisation).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from netwright.core.config import Config, parse
+from netwright.core.errors import ConfigError
+from netwright.data.spec import DataSpec
+from netwright.losses.linear_cross_entropy import MOST_ON_CUDA
+from netwright.models.catalog import MODELS
+from netwright.models.dry_build import build_dry
+from netwright.models.transformers.gpt import GPTConfig
+from netwright.recipes.plan.machines import Machine
+
+KEPT = 36  # bytes of a feature of a token and layer, for the backward pass
+KEPT_OF_BLOCK = 4  # the same where the block is computed again
+TRAFFIC = 5  # times that an activation is written or read
+MOVED = 28  # bytes of a weight that an update by Adam reads and writes
+USUAL_VOCABULARY = 50_257  # GPT-2's
+
+
+class GPTSize(NamedTuple):
+    """What is known of the network.
+
+    Args:
+        weights: P.
+        multiplied: M, those in products; the tied head counts, the tables of embeddings do not.
+        layers: L.
+        width: D.
+        vocabulary: V.
+        tokens: T.
+    """
+
+    weights: int
+    multiplied: int
+    layers: int
+    width: int
+    vocabulary: int
+    tokens: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """How a batch is trained on: so many texts of a GPU at a time, weights sharded or not."""
+
+    shard: bool
+    recompute: bool
+    rows: int
+
+    @property
+    def parallel(self) -> str:
+        """The value of the setting."""
+        return "shard" if self.shard else "replicate"
+
+    def typed(self, gpus: int, passes: int) -> list[str]:
+        """What a run is told to be trained so."""
+        values = {
+            "batch_size": self.rows * gpus,
+            "accumulate": passes,
+            "precision": "bf16-mixed",
+            "parallel": self.parallel,
+            "activation_checkpointing": str(self.recompute).lower(),
+        }
+        return [f"--set train.{name}={value}" for name, value in values.items()]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outlook:
+    """What a setting will take.
+
+    Args:
+        setting: which one.
+        passes: batches of a GPU in a step.
+        memory: bytes of a GPU by kind.
+        most: bytes of a GPU at the fullest moment, with what is reserved.
+        fits: there are as many.
+        compute: seconds of a step without communication.
+        communication: seconds that are spent on it, hidden or not.
+        seconds: of a step.
+        utilisation: FLOPs that the network needs, of those at the GPU's peak.
+        tokens_per_second: of all GPUs together.
+    """
+
+    setting: Setting
+    passes: int
+    memory: dict[str, float]
+    most: float
+    fits: bool
+    compute: float
+    communication: float
+    seconds: float
+    utilisation: float
+    tokens_per_second: float
+
+
+def size_of(
+    model: str, tokens: int, vocabulary: int = USUAL_VOCABULARY, **settings: int
+) -> GPTSize:
+    """The network of a name in the catalog, of which only shapes are made; others are refused."""
+    kind = MODELS.load(model)
+    if not issubclass(kind.settings, GPTConfig):
+        raise ConfigError(f"plan knows models of the gpt family, got {model}")
+    config: Config = parse(kind.settings, settings, "model")
+    spec = DataSpec(
+        inputs="tokens",
+        input_shape=(tokens,),
+        target="tokens",
+        num_outputs=vocabulary,
+        vocab_size=vocabulary,
+    )
+    built = build_dry(lambda: kind.build(config, spec))
+    weights = sum(weight.numel() for weight in built.parameters())
+    width, layers = config.width, config.layers  # type: ignore[attr-defined]
+    blocks = [part for name, part in built.named_parameters() if name.startswith("h.")]
+    in_blocks = sum(part.numel() for part in blocks if part.ndim > 1)
+    return GPTSize(weights, in_blocks + vocabulary * width, layers, width, vocabulary, tokens)
+
+
+def outlooks(size: GPTSize, machine: Machine, *, gpus: int, batch: int) -> Iterator[Outlook]:
+    """What each setting for a batch of so many texts of all GPUs will take."""
+    if gpus < 1 or batch < gpus or batch % gpus:
+        raise ConfigError(f"the batch must be a multiple of the {gpus} GPUs, got {batch} texts")
+    each = batch // gpus
+    for shard in (False, True) if gpus > 1 else (False,):
+        for recompute in (False, True):
+            for rows in (each // parts for parts in range(1, each + 1) if each % parts == 0):
+                setting = Setting(shard=shard, recompute=recompute, rows=rows)
+                yield foresee(size, machine, setting, gpus=gpus, batch=batch)
+
+
+def best_of(found: list[Outlook]) -> Outlook | None:
+    """The quickest that fits; of equally quick ones that with the least work and fewest passes."""
+    fitting = [one for one in found if one.fits]
+    return min(fitting, key=lambda one: (one.seconds, one.compute, one.passes), default=None)
+
+
+def foresee(size: GPTSize, machine: Machine, setting: Setting, *, gpus: int, batch: int) -> Outlook:
+    """What one setting will take; see the file."""
+    memory = foreseen_memory(size, setting, gpus)
+    held = memory["weights"] + memory["optimizer"] + memory["half copies"]
+    forward = memory["activations"] + memory["buffers"]
+    most = machine.reserved + held + max(forward, memory["gradients"])
+    tokens, passes = batch // gpus * size.tokens, batch // gpus // setting.rows
+    flops = needed_flops(size) * tokens
+    work = flops * (4 / 3 if setting.recompute else 1) / machine.flops
+    kept = KEPT * size.layers * size.width * tokens
+    sharing = gpus if setting.shard else 1
+    moved = TRAFFIC * kept + MOVED * size.weights / sharing
+    compute = work + moved / machine.bandwidth
+    communication = foreseen_communication(size, machine, setting, gpus, passes)
+    seconds = max(compute, communication) if setting.shard else compute + communication
+    return Outlook(
+        setting=setting,
+        passes=passes,
+        memory=memory,
+        most=most,
+        fits=most <= machine.memory,
+        compute=compute,
+        communication=communication,
+        seconds=seconds,
+        utilisation=flops / (seconds * machine.peak),
+        tokens_per_second=batch * size.tokens / seconds,
+    )
+
+
+def needed_flops(size: GPTSize) -> float:
+    """Of a token, forward and back."""
+    return 6 * size.multiplied + 6 * size.layers * size.width * size.tokens
+
+
+def foreseen_memory(size: GPTSize, setting: Setting, gpus: int) -> dict[str, float]:
+    """Bytes of a GPU by kind."""
+    sharing = gpus if setting.shard else 1
+    tokens = setting.rows * size.tokens
+    of_block = (size.multiplied - size.vocabulary * size.width) / size.layers
+    around = size.weights - of_block * size.layers
+    halves = 2 * (of_block + around) if setting.recompute else 2 * size.weights
+    per_token = (
+        KEPT_OF_BLOCK * size.layers * size.width + KEPT * size.width
+        if setting.recompute
+        else KEPT * size.layers * size.width
+    )
+    logits = 2 * min(tokens * size.vocabulary, MOST_ON_CUDA) + 6 * tokens * size.width
+    gathered = 4 * (2 * of_block + around) if setting.shard else 0
+    return {
+        "weights": 4 * size.weights / sharing,
+        "gradients": 4 * size.weights / sharing,
+        "optimizer": 8 * size.weights / sharing,
+        "half copies": halves,
+        "activations": per_token * tokens,
+        "buffers": logits + gathered,
+    }
+
+
+def foreseen_communication(
+    size: GPTSize, machine: Machine, setting: Setting, gpus: int, passes: int
+) -> float:
+    """Seconds of a step in which bytes travel: in a ring each GPU sends (N - 1) / N of them."""
+    if gpus == 1:
+        return 0.0
+    speed = machine.link if gpus <= machine.together else machine.network
+    times = 2 * passes + 1 if setting.shard else 2
+    return times * 4 * size.weights * (gpus - 1) / gpus / speed

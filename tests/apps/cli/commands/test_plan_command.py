@@ -1,0 +1,39 @@
+"""`netwright plan`: a table of settings, the best of them, and refusals."""
+
+import json
+from dataclasses import replace
+
+import pytest
+import torch
+
+from netwright.recipes.plan.machines import MACHINES
+from tests.apps.cli.conftest import Type
+
+
+def test_settings_are_listed_and_the_best_is_told(
+    type_in: Type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("plan", "gpt2-xl", "--gpus", 8, "--kind", "h200", "--batch", "64x1024", "--price", 4)
+    answer = type_in(*words)
+    assert (answer.code, answer.err) == (0, "")
+    assert "gpt2-xl: 1,557,611,200 weights; 8 x h200, 64 texts of 1024 tokens" in answer.out
+    assert "fastest that fits, in GB per GPU: weights " in answer.out
+    assert "--set train.precision=bf16-mixed" in answer.out
+    assert "a billion tokens: " in answer.out
+    told = json.loads(type_in(*words, "--json").out)
+    assert told["best"] in told["all"] and len(told["all"]) == 2 * 2 * 4
+    monkeypatch.setitem(MACHINES, "a100", replace(MACHINES["a100"], memory=10**9))
+    assert "none of them fits: use more GPUs" in type_in("plan", "gpt2", "--kind", "a100").out
+
+
+def test_what_cannot_be_planned_is_refused(type_in: Type, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    for words, said in {
+        (): "name a model, as in netwright plan gpt2",
+        ("gpt2", "--batch", "64"): "batch must be texts x tokens, as in 64x1024, got '64'",
+        ("gpt2", "--kind", "h2000"): "unknown kind of GPU 'h2000'; did you mean 'h200'",
+        ("mlp",): "plan knows models of the gpt family, got mlp",
+        ("--calibrate",): "there is no GPU here to calibrate",
+    }.items():
+        answer = type_in("plan", *words)
+        assert answer.code == 2 and said in answer.err

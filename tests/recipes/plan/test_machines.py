@@ -1,0 +1,41 @@
+"""The GPUs of a plan: by name, or as they were measured."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+import torch
+
+from netwright.core.errors import ConfigError, UnknownNameError
+from netwright.recipes.plan import machines
+from netwright.recipes.plan.machines import FILE, MACHINES, find_machine, measured_machine
+from netwright.train.profiling.hardware_rates import HardwareRates
+
+
+def test_a_machine_is_found_by_its_name() -> None:
+    assert find_machine("a100") is MACHINES["a100"]
+    for machine in MACHINES.values():
+        assert machine.flops < machine.peak and machine.network < machine.link
+    with pytest.raises(UnknownNameError, match="unknown kind of GPU 'h20'; did you mean 'h200'"):
+        find_machine("h20")
+
+
+def test_here_is_what_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machines, "home_folder", lambda: tmp_path)
+    with pytest.raises(ConfigError, match="has not been calibrated: run netwright plan --calib"):
+        find_machine("here")
+    measured = measured_machine(HardwareRates(5e14, 3e12), 80 * 10**9, 10**9)
+    assert (measured.flops, measured.bandwidth, measured.reserved) == (5e14, 3e12, 10**9)
+    (tmp_path / FILE).write_text(json.dumps(asdict(measured)))
+    assert find_machine("here") == measured
+    for wrong in ({**asdict(measured), "flops": -1}, {"flops": 1}, []):
+        (tmp_path / FILE).write_text(json.dumps(wrong))
+        with pytest.raises(ConfigError, match="is not a calibration"):
+            find_machine("here")
+
+
+def test_without_a_gpu_nothing_is_calibrated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(ConfigError, match="there is no GPU here to calibrate"):
+        machines.calibrate()

@@ -1,0 +1,95 @@
+"""A plan of training: numbers by hand, what was measured once, and laws of any machine."""
+
+import pytest
+
+from netwright.core.errors import ConfigError
+from netwright.recipes.plan.machines import MACHINES
+from netwright.recipes.plan.training_plan import (
+    Setting,
+    best_of,
+    foresee,
+    foreseen_memory,
+    needed_flops,
+    outlooks,
+    size_of,
+)
+
+H200 = MACHINES["h200"]
+ALONE = Setting(shard=False, recompute=False, rows=64)
+
+
+def test_the_size_of_gpt2_is_the_published_one() -> None:
+    size = size_of("gpt2", 1024)
+    assert size.weights == 124_439_808
+    assert size.multiplied == 12 * 12 * 768**2 + 50_257 * 768
+    assert size_of("gpt2-xl", 1024).weights == 1_557_611_200
+    with pytest.raises(ConfigError, match="plan knows models of the gpt family, got mlp"):
+        size_of("mlp", 1024)
+
+
+def test_memory_and_time_are_near_what_was_measured() -> None:
+    # GPT-2 on an H200, 64 x 1024 in bfloat16, compiled: 23.0 GiB and 125.4 ms (benchmarks).
+    found = foresee(size_of("gpt2", 1024), H200, ALONE, gpus=1, batch=64)
+    assert found.most - H200.reserved == pytest.approx(23.0 * 2**30, rel=0.1)
+    assert found.seconds == pytest.approx(0.1254, rel=0.2)
+    assert found.communication == 0 and found.fits
+    assert found.tokens_per_second == pytest.approx(64 * 1024 / found.seconds)
+
+
+def test_memory_by_hand() -> None:
+    size = size_of("gpt2", 1024)
+    found = foreseen_memory(size, ALONE, 1)
+    assert found["weights"] == found["gradients"] == 4 * 124_439_808 == found["optimizer"] / 2
+    assert found["activations"] == 36 * 12 * 768 * 64 * 1024
+    sharded = foreseen_memory(size, Setting(shard=True, recompute=True, rows=64), 4)
+    for kind in ("weights", "gradients", "optimizer"):
+        assert sharded[kind] == found[kind] / 4
+    assert sharded["activations"] == (4 * 12 + 36) * 768 * 64 * 1024
+    assert sharded["buffers"] > found["buffers"] and sharded["half copies"] < found["half copies"]
+
+
+def test_fewer_texts_at_a_time_take_less_memory_and_no_less_time() -> None:
+    size = size_of("gpt2", 1024)
+    found = list(outlooks(size, H200, gpus=8, batch=512))
+    assert len(found) == 2 * 2 * 7
+    for one in found:
+        half = [
+            other
+            for other in found
+            if other.setting == Setting(**{**vars(one.setting), "rows": one.setting.rows // 2})
+        ]
+        assert all(other.most <= one.most and other.seconds >= one.seconds for other in half)
+        assert one.passes * one.setting.rows == 64
+        assert 0 < one.utilisation < H200.flops / H200.peak
+    best = best_of(found)
+    assert best is not None and best.seconds == min(one.seconds for one in found if one.fits)
+    assert best.passes == 1 and not best.setting.recompute  # nothing is gained by less memory
+    typed = best.setting.typed(8, best.passes)
+    assert f"--set train.batch_size={best.setting.rows * 8}" in typed
+
+
+def test_sums_cost_twice_their_bytes_in_a_ring_and_more_between_machines() -> None:
+    size = size_of("gpt2", 1024)
+    of_weights = 4 * size.weights
+    one, two, many = (
+        foresee(size, H200, ALONE, gpus=gpus, batch=64 * gpus).communication for gpus in (1, 2, 16)
+    )
+    assert one == 0
+    assert two == pytest.approx(of_weights / H200.link)
+    assert many == pytest.approx(2 * of_weights * 15 / 16 / H200.network)
+
+
+def test_what_does_not_fit_is_not_chosen() -> None:
+    xl = size_of("gpt2-xl", 1024)
+    found = list(outlooks(xl, MACHINES["a100"], gpus=1, batch=512))
+    assert not found[0].fits and found[0].most > 500e9
+    best = best_of(found)
+    assert best is not None and best.fits and best.most <= 85e9
+    assert best_of([one for one in found if not one.fits]) is None
+    with pytest.raises(ConfigError, match="must be a multiple of the 3 GPUs, got 64 texts"):
+        next(outlooks(xl, H200, gpus=3, batch=64))
+
+
+def test_attention_adds_to_the_products_of_weights() -> None:
+    short, long = size_of("gpt2", 512), size_of("gpt2", 1024)
+    assert needed_flops(long) - needed_flops(short) == 6 * 12 * 768 * 512
