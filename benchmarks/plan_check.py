@@ -144,7 +144,12 @@ def main() -> None:
         )
         gc.collect()
         torch.cuda.empty_cache()
-    show(rows, COLUMNS, title="Estimates of netwright plan beside what was measured", as_json=options.json)
+    show(
+        rows,
+        COLUMNS,
+        title="Estimates of netwright plan beside what was measured",
+        as_json=options.json,
+    )
     far = [
         f"{row['model']} x {row['texts']}: {kind} off by {row[f'{kind}_off']:+.0%}"
         for row in rows

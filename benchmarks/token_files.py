@@ -126,7 +126,12 @@ def main() -> None:
                     "file": 2 * options.megatokens,
                 }
             )
-    show(rows, COLUMNS, title="Tokens a CPU-second that are read from token files", as_json=options.json)
+    show(
+        rows,
+        COLUMNS,
+        title="Tokens a CPU-second that are read from token files",
+        as_json=options.json,
+    )
     is_good = all(row["ratio"] >= 0.9 and row["grown"] < row["file"] / 10 for row in rows)
     sys.exit(0 if is_good else "slower than nanoGPT, or memory grew")
 

@@ -29,7 +29,8 @@ def test_here_is_what_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert (measured.flops, measured.bandwidth, measured.reserved) == (5e14, 3e12, 10**9)
     (tmp_path / FILE).write_text(json.dumps(asdict(measured)))
     assert find_machine("here") == measured
-    for wrong in ({**asdict(measured), "flops": -1}, {"flops": 1}, []):
+    wrongs: list[object] = [{**asdict(measured), "flops": -1}, {"flops": 1}, []]
+    for wrong in wrongs:
         (tmp_path / FILE).write_text(json.dumps(wrong))
         with pytest.raises(ConfigError, match="is not a calibration"):
             find_machine("here")

@@ -1,0 +1,1 @@
+"""Commands for training that outgrows a machine or its memory."""

@@ -1,0 +1,1 @@
+"""Tests of the commands for training that outgrows a machine or its memory."""
