@@ -171,6 +171,25 @@ def test_bar_is_drawn_a_few_times_a_second(
 
 
 @pytest.mark.usefixtures("terminal")
+def test_a_late_bar_is_shown_with_the_first_move_after_its_time(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 100.0
+    monkeypatch.setattr("netwright.core.terminal.console.time.monotonic", lambda: now)
+    bar = Bar(10, after=2.0)
+    now = 101.9
+    bar.move(3, "early")
+    assert capsys.readouterr().err == ""
+    now = 102.0
+    bar.move(4, "late")
+    assert "late" in capsys.readouterr().err
+    bar.close()
+    capsys.readouterr()
+    Bar(10, after=2.0).close()
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.usefixtures("terminal")
 def test_a_bar_that_is_slow_to_draw_is_drawn_less_often(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

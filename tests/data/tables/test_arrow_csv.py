@@ -19,6 +19,7 @@ def numbers_from_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def columns_of(content: bytes, width: int = 2, sample: int | None = None) -> list[Cells] | None:
     return CsvText(
+        name="rows.csv",
         content=content,
         start=0,
         sample=len(content) if sample is None else sample,

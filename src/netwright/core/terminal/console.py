@@ -178,14 +178,23 @@ class Bar:
         total: the number of steps; None where nobody knows it.
         text: what is under way, until the first move says more.
         quiet: show nothing at all.
+        after: seconds until it is shown, with the first move from then on.
     """
 
-    def __init__(self, total: int | None, *, text: str = "training", quiet: bool = False) -> None:
+    def __init__(
+        self,
+        total: int | None,
+        *,
+        text: str = "training",
+        quiet: bool = False,
+        after: float = 0.0,
+    ) -> None:
         self._console = _console()
         self._quiet = quiet
         self._progress: Progress | None = None
         self._task: TaskID | None = None
-        self._next_drawing = 0.0
+        self._next_drawing = time.monotonic() + after if after else 0.0
+        self._is_shown = False
         display = None if quiet else notebook_display()
         self._block = None if display is None else NotebookBlock(display, total, text)
         if self._block is None and self._console.is_terminal and not quiet:
@@ -199,10 +208,16 @@ class Bar:
                 auto_refresh=False,  # drawn when it moves: a thread that draws costs as much CPU
             )
             self._task = self._progress.add_task(visible_line(text), total=total)
-            was_guarded = is_guarded(sys.stderr)
-            self._progress.start()
-            if was_guarded:  # rich has put itself before the guards, to print above the bar
-                guard_streams()
+            if not after:
+                self._show(self._progress)
+
+    def _show(self, progress: Progress) -> None:
+        """Draw the bar for the first time."""
+        self._is_shown = True
+        was_guarded = is_guarded(sys.stderr)
+        progress.start()
+        if was_guarded:  # rich has put itself before the guards, to print above the bar
+            guard_streams()
 
     @property
     def is_live(self) -> bool:
@@ -223,6 +238,8 @@ class Bar:
             self._block.step, self._block.text = step, text
             self._block.draw()
         elif self._progress is not None and self._task is not None:
+            if not self._is_shown:
+                self._show(self._progress)
             self._progress.update(
                 self._task, completed=step, description=visible_line(text), refresh=True
             )
@@ -246,7 +263,7 @@ class Bar:
 
     def close(self) -> None:
         """Take the bar away."""
-        if self._progress is not None:
+        if self._progress is not None and self._is_shown:
             self._progress.stop()
         if self._block is not None:
             self._block.close()

@@ -7,6 +7,7 @@ Shapes: N rows.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from netwright.data.tables.arrow_cells import ArrowCells, arrow_cells
 from netwright.data.tables.column_cells import Cells, Coded, PackedCells, finite_numbers
 from netwright.data.tables.raw_table import MISSING
+from netwright.data.tables.watched_reading import ReadingBar, WatchedBytes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,6 +33,7 @@ class CsvText:
     """The rows of a regular file.
 
     Args:
+        name: what the file is called.
         content: UTF-8, lines end with a line feed.
         start: where the rows begin.
         sample: where the first rows end by which columns are told to be numbers.
@@ -41,6 +44,7 @@ class CsvText:
         has_blanks: whether there may be blanks around a cell.
     """
 
+    name: str
     content: bytes
     start: int
     sample: int
@@ -88,13 +92,24 @@ class CsvText:
     ) -> "list[pa.ChunkedArray] | None":
         """The columns up to a byte, of these types and otherwise text; of places only those."""
         import pyarrow as pa  # noqa: PLC0415 - optional, and slow to import
+
+        with closing(ReadingBar(self.name, stop)) as bar:
+            if bar.is_live and stop == len(self.content):  # in pieces, which takes a little longer
+                return self._parse(WatchedBytes(self.content, self.start, bar), types, places)
+            content = pa.py_buffer(self.content)[self.start : stop]
+            return self._parse(pa.BufferReader(content), types, places)
+
+    def _parse(
+        self, source: Any, types: Mapping[int, str], places: Sequence[int]
+    ) -> "list[pa.ChunkedArray] | None":
+        import pyarrow as pa  # noqa: PLC0415 - see above
         from pyarrow import csv  # noqa: PLC0415
 
         names = [str(place) for place in range(self.width)]
         kinds = {name: types.get(place, "string") for place, name in enumerate(names)}
         try:
             table = csv.read_csv(
-                pa.BufferReader(pa.py_buffer(self.content)[self.start : stop]),
+                source,
                 read_options=csv.ReadOptions(
                     column_names=names,
                     # In one thread: each prepares all columns at a time. A block of few rows would

@@ -11,6 +11,7 @@ refused, record by record, with the same result.
 
 import csv
 import io
+from contextlib import closing
 
 from netwright.core.errors import DataError
 from netwright.data.files.file_encoding import decode_bytes
@@ -26,6 +27,7 @@ from netwright.data.tables.records import (
     reading_notes,
 )
 from netwright.data.tables.regular_csv import read_regular
+from netwright.data.tables.watched_reading import watched_lines
 
 LARGE = 2**20  # bytes from which reading by columns is worth the import of its reader
 
@@ -69,26 +71,27 @@ def read_carefully(name: str, content: bytes, delimiter: str, encoding: str | No
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     found = delimiter or find_delimiter(next(filter(str.strip, io.StringIO(text)), ""))
     notes = reading_notes(marked, ends, delimiter, found)
-    reader = csv.reader(io.StringIO(text), delimiter=found, strict=True, skipinitialspace=True)
     header: list[str] = []
     rows: list[list[str]] = []
     lines: list[int] = []
     header_line, blank, begin = 0, 0, 1
-    try:
-        for fields in reader:
-            if not fields or (len(fields) == 1 and not fields[0].strip()):
-                blank += 1
-            elif not header:
-                header, header_line = check_header(name, begin, fields), begin
-            elif len(fields) == len(header):
-                rows.append(fields)
-                lines.append(begin)
-            else:
-                wanted = f"wanted {len(header)} fields as in the header"
-                raise DataError(f"{name}:{begin}: {wanted}, got {len(fields)}")
-            begin = reader.line_num + 1
-    except csv.Error as error:
-        raise DataError(_broken_record(name, begin, reader.line_num, str(error))) from None
+    with closing(watched_lines(name, text)) as source:
+        reader = csv.reader(source, delimiter=found, strict=True, skipinitialspace=True)
+        try:
+            for fields in reader:
+                if not fields or (len(fields) == 1 and not fields[0].strip()):
+                    blank += 1
+                elif not header:
+                    header, header_line = check_header(name, begin, fields), begin
+                elif len(fields) == len(header):
+                    rows.append(fields)
+                    lines.append(begin)
+                else:
+                    wanted = f"wanted {len(header)} fields as in the header"
+                    raise DataError(f"{name}:{begin}: {wanted}, got {len(fields)}")
+                begin = reader.line_num + 1
+        except csv.Error as error:
+            raise DataError(_broken_record(name, begin, reader.line_num, str(error))) from None
     if not rows:
         only = "there is a header but no row" if header else "the file is empty"
         raise DataError(f"{name}: {only}")

@@ -60,6 +60,7 @@ def read_regular(name: str, content: bytes, delimiter: str, encoding: str | None
     if len(header) == 1 or not _has_regular_quotes(content, places.quotes, found):
         return None
     columns = CsvText(
+        name=name,
         content=content,
         start=places.header.stop,
         sample=places.sample,
