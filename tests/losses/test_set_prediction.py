@@ -97,3 +97,10 @@ def test_diverged_outputs_have_a_loss_that_is_not_finite_and_no_error() -> None:
     outputs, targets = case()
     outputs[0, 0] = torch.nan
     assert set_loss(outputs, targets).isfinite().tolist() == [False, True]
+
+
+def test_targets_may_be_of_another_precision_than_outputs() -> None:
+    outputs, targets = case()
+    found = set_loss(outputs, targets.float())
+    assert found.dtype == torch.float64
+    torch.testing.assert_close(found, set_loss(outputs, targets), rtol=1e-5, atol=1e-5)

@@ -31,7 +31,7 @@ def split_outputs(outputs: Tensor) -> tuple[Tensor, Tensor]:
 def match_queries(outputs: Tensor, targets: Tensor) -> Tensor:
     """The query of each object (B, M); -1 where there is none."""
     logits, boxes = split_outputs(outputs.detach())
-    classes, true = targets[..., 0].long(), targets[..., 1:]
+    classes, true = targets[..., 0].long(), targets[..., 1:].to(boxes)
     probabilities = logits.softmax(dim=-1).mT  # (B, C + 1, Q)
     places = classes.clamp_min(0)[..., None].expand(-1, -1, probabilities.shape[2])
     said = boxes.sigmoid()
@@ -55,11 +55,11 @@ def set_loss(outputs: Tensor, targets: Tensor, reduction: Reduction = "none") ->
     counts = torch.where(wanted == nothing, OF_NOTHING, 1.0).to(logits)
     entropies = functional.cross_entropy(logits.mT, wanted, reduction="none")  # (B, Q)
     of_classes = (counts * entropies).sum(dim=1) / counts.sum(dim=1)
-    true, said = targets[images, objects, 1:], boxes[matched].sigmoid()
+    true, said = targets[images, objects, 1:].to(boxes), boxes[matched].sigmoid()
     overlap = generalized_iou(true[:, None], said[:, None])[:, 0, 0]
     each = OF_DISTANCE * (true - said).abs().sum(dim=1) + OF_OVERLAP * (1 - overlap)
     found = (queries >= 0).sum(dim=1).clamp_min(1)
-    of_boxes = torch.zeros_like(of_classes).index_add(0, images, each.to(of_classes)) / found
+    of_boxes = torch.zeros_like(of_classes).index_add(0, images, each) / found
     return reduce(of_classes + of_boxes, reduction)
 
 
