@@ -73,3 +73,14 @@ def test_captions_are_said_token_for_token_as_without_a_cache(small: nw.Run) -> 
 def test_the_cross_attention_of_a_caption_can_be_looked_at(small: nw.Run) -> None:
     assert nw.inspect(small, "alignment").text()
     assert set(small.results["metrics"]) >= {"sequence_accuracy", "free_accuracy"}
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.covers("image-captioning")
+def test_a_transformer_learns_to_describe_images_that_it_has_not_seen() -> None:
+    model: dict[str, Any] = {"width": 64, "layers": 2, "dropout": 0.0}
+    train: dict[str, Any] = {"epochs": 14, "lr": 2e-3, "schedule": "cosine", "device": "cpu"}
+    run = nw.fit("transformer", "captions", quiet=True, **model, **train)
+    assert run.results["split"] == "test"
+    assert run.results["metrics"]["sequence_accuracy"] >= 0.9
