@@ -141,6 +141,8 @@ ANSWERS: dict[str, Callable[[Path, Path, Path], list[str]]] = {
     "list": lambda *_: ["list", f"models{CODES}"],
     "sample-data": lambda place, *_: ["sample-data", f"{place / 't.csv'}"],
     "launch": lambda *_: ["launch", f"mlp{CODES}", "--for", "torchrun"],
+    "plan": lambda *_: ["plan", f"gpt{CODES}"],
+    "prepare": lambda place, *_: ["prepare", f"{place / 't.csv'}", "--out", f"{place}"],
     "serve": lambda _, table, __: ["serve", f"{CODES}={table}"],
     "words": lambda _, table, __: ["words", f"{table}", f"similar{CODES}", "king"],
     "verify": lambda _, table, __: ["verify", f"{table}"],
