@@ -226,6 +226,7 @@ def test_the_views_with_examples_are_these() -> None:
         "noise-band",
         "prediction-surface",
         "recalled-patterns",
+        "predicted-boxes",
         "segmentation",
         "similar-words",
         "vector-dimensions",
