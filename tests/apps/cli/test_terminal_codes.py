@@ -144,6 +144,8 @@ ANSWERS: dict[str, Callable[[Path, Path, Path], list[str]]] = {
     "plan": lambda *_: ["plan", f"gpt{CODES}"],
     "prepare": lambda place, *_: ["prepare", f"{place / 't.csv'}", "--out", f"{place}"],
     "serve": lambda _, table, __: ["serve", f"{CODES}={table}"],
+    "studio": lambda place, *_: ["studio", f"{place / 'none'}"],
+    "runs": lambda place, *_: ["runs", f"{place.parent}"],
     "words": lambda _, table, __: ["words", f"{table}", f"similar{CODES}", "king"],
     "verify": lambda _, table, __: ["verify", f"{table}"],
     "verify-resume": lambda place, *_: ["verify-resume", f"{place}"],
@@ -154,7 +156,7 @@ ANSWERS: dict[str, Callable[[Path, Path, Path], list[str]]] = {
 NAMELESS = {"evaluate", "inspect"}  # numbers; short names with marks for what cannot be drawn
 ANSWERING = {
     *("train", "doctor", "evaluate", "predict", "generate", "report", "inspect", "verify"),
-    "export",
+    *("export", "runs"),
 }
 
 
