@@ -1,0 +1,119 @@
+"""Spoiled requests: each is refused in a sentence, nothing fails, nothing outside is read."""
+
+import json
+import random
+import string
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from tests.apps.studio.conftest import LET_IN, Open, Visitor
+from tests.repetition import slow_but
+
+GETS = {
+    "/": (),
+    "/new": (),
+    "/try": (),
+    "/inside": (),
+    "/report": ("run",),
+    "/comparison": ("run",),
+    "/view": ("run", "view", "example"),
+    "/api/runs": (),
+    "/api/run": ("run",),
+    "/api/compare": ("run",),
+    "/api/views": ("run",),
+    "/api/view": ("run", "view", "example"),
+    "/static/runs.js": (),
+    "/enter": ("token",),
+}
+POSTS = ("stop", "delete", "plan", "predict", "generate", "upload", "nothing")
+SECRET = "the secret beside the folder"
+TRAVELS = [
+    *("../secret.txt", "..", "../../etc/passwd", "/etc/passwd", "//etc/passwd", "~/.ssh/id_rsa"),
+    *("runs/../../secret.txt", "%2e%2e/secret.txt", "%2e%2e%2fsecret.txt", "..%2fsecret.txt"),
+    *("..\\secret.txt", "....//secret.txt", "runs/mlp-2-0/../../../secret.txt", "\0", "a\0b"),
+    *("file:///etc/passwd", "http://127.0.0.1:1/", "linked/secret.txt", "linked", ".bin/../.."),
+    *("%00", "%c0%ae%c0%ae/secret.txt", "runs/mlp-2-0%00.csv", "\U0001f600", "x" * 3000, "-c"),
+]
+ODD: list[Any] = [None, True, 0, -1, 1e308, "", "x", [], {}, [[]], {"a": {}}, *TRAVELS[:8]]
+
+
+def some(chance: random.Random) -> str:
+    """A value that nobody expects."""
+    kind = chance.randrange(4)
+    if kind == 0:
+        return chance.choice(TRAVELS)
+    if kind == 1:
+        return "".join(chance.choices(string.printable, k=chance.randrange(40)))
+    if kind == 2:
+        return chance.choice(["runs/mlp-2-0", "confusion", "moons", "0", "99999999999999999999"])
+    return chr(chance.randrange(1, 0xD000)) * chance.randrange(4)
+
+
+def body_of(chance: random.Random) -> bytes:
+    asked: dict[str, Any] = {
+        "run": chance.choice(["runs/mlp-8-1", *ODD]),
+        "data": chance.choice(["moons", *ODD]),
+        "model": chance.choice(["mlp", *ODD]),
+        "settings": chance.choice([{"train.lr": "0.1"}, {"model.embeddings": "/etc"}, *ODD]),
+        "seed": chance.choice([0, *ODD]),
+        "rows": chance.choice([[{"x0": 1, "x1": 2}], *ODD]),
+        "prompt": chance.choice(ODD),
+    }
+    for name in chance.sample(sorted(asked), chance.randrange(len(asked))):
+        del asked[name]
+    content = json.dumps(asked).encode()
+    if chance.random() < 0.3:
+        place = chance.randrange(len(content))
+        content = content[:place] + chance.randbytes(3) + content[place + 1 :]
+    return content
+
+
+def spoiled(chance: random.Random, visitor: Visitor) -> tuple[str, int, bytes]:
+    headers = dict(LET_IN)
+    if chance.random() < 0.1:
+        headers[chance.choice(["Host", "Origin", "Cookie", "Content-Type"])] = some(chance)
+    if chance.random() < 0.5:
+        path = chance.choice(sorted(GETS))
+        query = "&".join(f"{name}={quote(some(chance))}" for name in GETS[path])
+        method, target, body = "GET", f"{path}?{query}", b""
+    else:
+        name = chance.choice(POSTS)
+        method, target = "POST", f"/api/{name}?run={quote(some(chance))}&name={quote(some(chance))}"
+        body = body_of(chance)
+        headers.setdefault("Content-Type", "application/json")
+    if chance.random() < 0.05:
+        method = chance.choice(["PUT", "DELETE", "OPTIONS", "HEAD", "PATCH", "TRACE"])
+    answer = visitor.asking.ask(method, target, body, headers)
+    return f"{method} {target} {body!r}", answer.status, answer.body
+
+
+@pytest.mark.parametrize("seed", slow_but([0], range(20)))
+def test_no_request_fails_or_tells_what_lies_outside(studio: Open, seed: int) -> None:
+    visitor, chance = studio(), random.Random(seed)
+    (visitor.folder.parent / "secret.txt").write_text(SECRET)
+    (visitor.folder / "linked").symlink_to(visitor.folder.parent)
+    for _ in range(250):
+        asked, status, body = spoiled(chance, visitor)
+        assert status < 500 or status == 507, asked
+        assert SECRET.encode() not in body and b"root:" not in body, asked
+    beside = {path.name for path in visitor.folder.parent.iterdir()}
+    assert beside == {"folder", "secret.txt"}
+
+
+def test_no_travel_leads_anywhere(studio: Open) -> None:
+    visitor = studio()
+    (visitor.folder.parent / "secret.txt").write_text(SECRET)
+    (visitor.folder / "linked").symlink_to(visitor.folder.parent)
+    for travel in TRAVELS:
+        name = quote(travel, errors="replace")
+        for path in ("/report?run=", "/api/run?run=", "/api/views?run=", "/comparison?run="):
+            answer = visitor.get(path + name)
+            assert answer.status in {400, 404} and SECRET.encode() not in answer.body
+        assert visitor.get(f"/static/{name}").status in {404, 400}
+        assert visitor.post("/api/plan", {"data": travel, "model": "mlp"}).status == 400
+        assert visitor.post("/api/delete", {"run": travel}).status == 400
+        settings = {"model.embeddings": travel, "data.vocabulary": travel}
+        told = visitor.post("/api/train", {"data": "moons", "model": "mlp", "settings": settings})
+        assert told.status == 400
