@@ -1,0 +1,140 @@
+"""What people do in the studio, in a real browser without a network."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.apps.studio.browser import CHROMIUM, Browser
+
+pytest.importorskip("uvicorn")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium"),
+]
+SHORT = ("--epochs", "3", "--quiet", "--no-report")
+
+
+def typed(folder: Path, *words: str) -> "subprocess.Popen[bytes]":
+    """A command in a terminal of its own."""
+    return subprocess.Popen([sys.executable, "-m", "netwright", *words], cwd=folder)
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> Iterator[str]:
+    """A studio of an empty folder."""
+    words = [sys.executable, "-m", "netwright", "studio", "work", "--port", "0"]
+    (tmp_path / "work").mkdir()
+    process = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        yield process.stderr.readline().split(": ", 1)[1].strip()
+    finally:
+        process.terminate()
+        process.wait()
+        if process.stderr is not None:
+            process.stderr.close()
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    return tmp_path / "work"
+
+
+@pytest.fixture
+def browser(tmp_path: Path, address: str) -> Iterator[Browser]:
+    """A browser that was let in; at its end nothing went wrong and nothing left the machine."""
+    with Browser(tmp_path / "profile") as page:
+        page.go(address)
+        yield page
+        assert page.troubles == []
+        home = address.partition("/enter")[0]
+        assert all(one.startswith((home, "data:", "about:", "blob:")) for one in page.requests)
+
+
+def home(address: str) -> str:
+    return address.partition("/enter")[0]
+
+
+def test_upload_a_table_train_on_it_see_its_report_ask_it_and_look_inside(
+    browser: Browser, address: str, work: Path, tmp_path: Path
+) -> None:
+    rows = "".join(f"{n / 6:.3f},{'big' if n > 30 else 'small'}\n" for n in range(60))
+    (tmp_path / "things.csv").write_text("size,kind\n" + rows)
+    browser.go(home(address) + "/new")
+    document = browser.call("DOM.getDocument")["root"]["nodeId"]
+    found = browser.call("DOM.querySelector", nodeId=document, selector="#upload")["nodeId"]
+    browser.call("DOM.setFileInputFiles", nodeId=found, files=[str(tmp_path / "things.csv")])
+    browser.type("select[name='data.target']", "kind")
+    browser.type("input[name='train.epochs']", "3")
+    browser.wait("document.querySelector('#command').innerText.includes('--target kind')")
+    browser.wait("document.querySelector('#command').innerText.includes('--epochs 3')")
+    browser.wait("!document.querySelector('#train').disabled")
+    browser.click("#train")
+    browser.wait("document.querySelector('#said').innerText.includes('started')")
+    browser.go(home(address) + "/")
+    browser.wait("document.querySelector('#runs').innerText.includes('finished')")
+    browser.wait("document.querySelector('#runs a')")
+    (run,) = (work / "runs").iterdir()
+    browser.go(f"{home(address)}/report?run=runs/{run.name}")
+    browser.wait("document.body.innerText.includes('baseline')")
+    browser.go(f"{home(address)}/try?run=runs/{run.name}")
+    browser.type("input[name='size']", "9.5")
+    browser.click("#ask")
+    browser.wait("document.querySelector('#answer')?.innerText.includes('p(big)')")
+    browser.go(f"{home(address)}/inside?run=runs/{run.name}&view=confusion")
+    browser.wait("document.querySelector('#shown img')?.naturalWidth > 0")
+    assert "netwright inspect" in browser.ask("document.querySelector('#command').innerText")
+
+
+def test_compare_by_ticking_and_on_a_phone(browser: Browser, work: Path) -> None:
+    for seed in "012":
+        for width in ("1", "16"):
+            words = ("mlp", "moons", "--set", f"model.hidden={width}", "--seed", seed, *SHORT)
+            assert typed(work, "train", *words).wait(120) == 0
+    browser.wait("document.querySelectorAll('#runs tbody tr').length === 6")
+    browser.ask("document.querySelectorAll('#runs tbody input').forEach((one) => one.click())")
+    browser.click("#compare")
+    browser.wait("document.querySelector('#comparison')?.innerText.includes('against')")
+    browser.call("Page.reload")  # what is ticked is in the address
+    browser.wait("document.querySelectorAll('#runs tbody input:checked').length === 6")
+    browser.resize(390, 800)
+    assert browser.ask("document.documentElement.scrollWidth <= window.innerWidth")
+    browser.type("#filter", "nothing like it")
+    browser.wait("document.querySelector('#runs').innerText.includes('No run fits')")
+
+
+def test_a_text_streams(browser: Browser, address: str, work: Path) -> None:
+    (work / "notes.txt").write_text("the cat sat on the mat. " * 100)
+    assert typed(work, "train", "elman", "notes.txt", *SHORT).wait(120) == 0
+    browser.go(home(address) + "/try")
+    browser.type("textarea[name='prompt']", "the cat")
+    browser.click("#ask")
+    browser.wait("document.querySelector('#answer code')?.textContent.length > 8")
+
+
+def test_a_drawing_is_asked(browser: Browser, address: str, work: Path) -> None:
+    assert typed(work, "sample-data").wait(120) == 0
+    assert typed(work, "train", "softmax", "pictures", *SHORT).wait(120) == 0
+    browser.go(home(address) + "/try")
+    browser.wait("document.querySelector('canvas')")
+    box = browser.ask(
+        "(() => { const b = document.querySelector('canvas').getBoundingClientRect();"
+        "return [b.left, b.top, b.width]; })()"
+    )
+    for kind, part in (("mousePressed", 0.3), ("mouseMoved", 0.7), ("mouseReleased", 0.7)):
+        at = {"x": box[0] + part * box[2], "y": box[1] + part * box[2]}
+        browser.call("Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, **at)
+    browser.wait("document.querySelector('#answer')?.innerText.includes('p(circle)')")
+
+
+def test_who_has_not_the_token_sees_nothing(tmp_path: Path, address: str, work: Path) -> None:
+    with Browser(tmp_path / "stranger") as stranger:
+        stranger.go(home(address) + "/")
+        assert "token" in stranger.ask("document.body.innerText")
+        stranger.go(re.sub("token=.*", "token=guessed", address))
+        assert "not the token" in stranger.ask("document.body.innerText")
+        assert not stranger.ask("!!document.querySelector('#runs')")
