@@ -53,7 +53,7 @@ def noted_data() -> Data:
             ["lr", "0.25", "learning rate", f"{len(field_names(nw.TrainConfig)) - 1} defaults"],
         ),
         (MLPConfig(), ["MLPConfig: the defaults", "<summary>"]),
-        (LOSSES, ["Catalog of 11, each a loss", "focal"]),
+        (LOSSES, ["Catalog of 12, each a loss", "focal"]),
         (
             Export(folder=Path("out"), files=("<i>.onnx",), rows=7, difference=1e-6),
             ["out: 7 rows, predictions differ by at most 1e-06", "&lt;i&gt;.onnx"],

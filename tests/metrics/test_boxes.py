@@ -32,9 +32,8 @@ SAID = torch.stack(
 
 
 def test_overlaps_hits_and_counts_by_hand() -> None:
-    torch.testing.assert_close(
-        score_boxes(SAID, TRUE), torch.tensor([[1.5, 2, 3, 2], [0.0, 0, 1, 1]]), atol=1e-5, rtol=0
-    )
+    wanted = torch.tensor([[1.5, 2, 3, 2], [0.0, 0, 1, 1]], dtype=torch.float64)
+    torch.testing.assert_close(score_boxes(SAID, TRUE), wanted, atol=1e-5, rtol=0)
     assert box_iou(SAID, TRUE) == pytest.approx(1.5 / 3)
     assert box_f1(SAID, TRUE) == pytest.approx(2 * 2 / (4 + 3))
 

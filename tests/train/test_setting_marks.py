@@ -10,7 +10,7 @@ MARKED = {
     "log_every save_every save_steps keep keep_path track doctor profile activation_checkpointing "
     "capture parallel rank_timeout workers device",
     Resume.LENGTH: "epochs max_steps",
-    Resume.IF_GIVEN: "loss_options by_length eval_every",
+    Resume.IF_GIVEN: "loss_options target_transform by_length eval_every",
     Resume.STEERS: "lr weight_decay optimizer_options kernel schedule schedule_options warmup",
     Resume.REGROUPS: "optimizer unfreeze_every layer_decay penalize",
     Resume.READS: "batch_size accumulate",

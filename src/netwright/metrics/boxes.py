@@ -25,11 +25,11 @@ def score_boxes(predictions: Tensor, targets: Tensor) -> Tensor:
     """Sum of IoU, hits, said and true objects of each image (N, 4)."""
     check_shape("targets", targets, "N", "M", 5)
     check_shape("predictions", predictions, len(targets), "Q", "K")
-    classes, true = targets[..., 0].long(), targets[..., 1:]
+    classes, true = targets[..., 0].long(), targets[..., 1:].double()  # the same on any device
     said = predictions[..., :-4].argmax(dim=2)  # (N, Q)
     is_said, is_object = said < predictions.shape[2] - 5, classes >= 0
     is_pair = is_object[:, :, None] & is_said[:, None] & (classes[:, :, None] == said[:, None])
-    overlaps = torch.where(is_pair, iou(true, predictions[..., -4:]), 0)  # (N, M, Q)
+    overlaps = torch.where(is_pair, iou(true, predictions[..., -4:].double()), 0)  # (N, M, Q)
     found = match(-overlaps, is_object)
     best = overlaps.gather(2, found.clamp_min(0)[..., None])[..., 0] * (found >= 0)
     counts = (best >= HIT, is_said, is_object)

@@ -251,7 +251,7 @@ BOX_F1 = Card(
     sentence="The harmonic mean of precision and recall of objects; found is one of the right "
     "class whose box overlaps by an IoU of at least 1/2.",
     formula=r"\frac{2 h}{s + M}, \quad h = \left|\left\{i : \mathrm{IoU}(A_i, B_i) \ge "
-    r"\tfrac12\right\}\right|",
+    r"\tfrac{1}{2}\right\}\right|",
     symbols={**_BOXES, "s": "the number of said objects"},
     source="Everingham et al., The PASCAL Visual Object Classes Challenge (2010)",
 )

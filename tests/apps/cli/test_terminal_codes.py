@@ -174,6 +174,8 @@ def test_every_command_is_tried() -> None:
 def test_no_code_of_data_reaches_the_terminal(
     name: str, place: Path, table_run: Path, text_run: Path
 ) -> None:
+    if name == "studio":
+        pytest.importorskip("starlette")
     code, shown = typed(ANSWERS[name](place, table_run, text_run))
     assert not left_over(shown)
     assert code == (0 if name in ANSWERING else 2)

@@ -1,5 +1,6 @@
 """What is exported takes inputs as a user has them, and gives what the run predicts."""
 
+import copy
 from typing import Any
 
 import pytest
@@ -17,7 +18,8 @@ from netwright.train.tasks.regression import Regression
 
 def test_raw_rows_give_the_probabilities_of_the_run(moons_run: nw.Run) -> None:
     scaling = build_input_scaling(moons_run.preprocessor, moons_run.spec)
-    predictor = Predictor(moons_run.model.cpu(), moons_run.task, moons_run.spec, scaling)
+    model = copy.deepcopy(moons_run.model).cpu()  # other tests share the run
+    predictor = Predictor(model, moons_run.task, moons_run.spec, scaling)
     rows = torch.tensor([[0.5, 0.25], [1.5, -0.5]], dtype=torch.float64)
     wanted = torch.from_numpy(moons_run.predict_proba(rows.numpy()))
     with torch.no_grad():

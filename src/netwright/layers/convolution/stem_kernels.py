@@ -46,7 +46,7 @@ def convolve(
     patches = tl.load(x + at * channels + (tap % channels)[None, :], mask=mask, other=0.0)
     inside = (tap < is_tap)[:, None] & (columns < outputs)[None, :]
     factors = tl.load(weight + columns[None, :] * is_tap + tap[:, None], mask=inside, other=0.0)
-    total = tl.dot(patches, factors)
+    total = tl.dot(patches, factors, input_precision="ieee")
     mask = (places < count)[:, None] & (columns < outputs)[None, :]
     tl.store(y + places[:, None] * outputs + columns[None, :], total, mask=mask)
 
@@ -84,6 +84,6 @@ def add_up_weights(
         patches = tl.load(x + at * channels + (tap % channels)[None, :], mask=mask, other=0.0)
         mask = (places < count)[None, :] & (columns < outputs)[:, None]
         slopes = tl.load(dy + places[None, :] * outputs + columns[:, None], mask=mask, other=0.0)
-        total += tl.dot(slopes, patches)
+        total += tl.dot(slopes, patches, input_precision="ieee")
     at = (tl.program_id(0) * outputs + columns)[:, None] * taps + tap[None, :]
     tl.store(sums + at, total, mask=(columns < outputs)[:, None])
