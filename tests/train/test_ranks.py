@@ -235,6 +235,7 @@ def cross() -> None:
         dist.recv(torch.zeros(1), 1 - ranks.rank)
 
 
+@pytest.mark.slow
 def test_ranks_that_wait_for_each_other_say_where(tmp_path: Path) -> None:
     for one in run_ranks(tmp_path, 2, cross):
         assert one["says"] == (
@@ -299,6 +300,25 @@ def test_a_rank_that_never_comes_is_named(tmp_path: Path) -> None:
     assert first["says"] == "rank 1 did not start within 0.5 s"
 
 
+def come_late(sign: Path) -> bool:
+    """Rank 0 is slow to connect; rank 1 leaves as soon as it may."""
+    connect = dist.init_process_group
+
+    def late(*given: Any, **named: Any) -> None:
+        connect(*given, **named)
+        time.sleep(0.3)
+        sign.touch()
+
+    if os.environ["RANK"] == "0":
+        dist.init_process_group = late
+    with joined(PATIENT):
+        return sign.exists()
+
+
+def test_nobody_leaves_before_all_are_connected(tmp_path: Path) -> None:
+    assert gives(run_ranks(tmp_path, 2, come_late, tmp_path / "connected")) == [True, True]
+
+
 def by_address(port: int, victim: int | None) -> str:
     """As torchrun does it: no file to meet in, but an address; its store lives with rank 0."""
     del os.environ["NETWRIGHT_RENDEZVOUS"]
@@ -321,6 +341,7 @@ def test_ranks_meet_at_an_address_too(tmp_path: Path) -> None:
     assert gives(run_ranks(tmp_path, 2, by_address, free_port(), None)) == ["hello", "hello"]
 
 
+@pytest.mark.slow
 def test_a_store_that_hangs_with_its_rank_does_not_hang_the_others(tmp_path: Path) -> None:
     (one,) = run_ranks(tmp_path, 2, by_address, free_port(), 0, lost=0)
     assert one["says"] == "rank 0 does not answer for 2 s, in an agreement"
@@ -350,7 +371,7 @@ def test_each_rank_has_the_gpu_of_its_place_where_there_is_one_for_each(
     monkeypatch.setattr(torch.cuda, "device", note)
     monkeypatch.setattr(dist, "init_process_group", note)
     monkeypatch.setattr(ranks_file, "_open_store", lambda world: HashStore())
-    monkeypatch.setattr(ranks_file, "_meet", lambda ranks, store: None)
+    monkeypatch.setattr(ranks_file, "_meet", lambda *_: None)
     with joined(TIMEOUT) as ranks:
         assert (ranks.rank, ranks.world) == (3, 4)
     assert given == [device, backend]

@@ -208,7 +208,7 @@ def joined(timeout: float, *, shards: bool = False) -> Iterator[Ranks]:
     local, here = _read_number("LOCAL_RANK", 0), _read_number("LOCAL_WORLD_SIZE", 0)
     store = PrefixStore(f"netwright/{next(_joins)}", _open_store(world))
     ranks = Ranks(rank, world, timeout, store)
-    _meet(ranks, store)
+    _meet(ranks, store, "here")
     has_device = 0 < here <= torch.cuda.device_count()
     with _on_loopback(here == world), torch.cuda.device(local if has_device else -1):
         dist.init_process_group(
@@ -219,6 +219,8 @@ def joined(timeout: float, *, shards: bool = False) -> Iterator[Ranks]:
             timeout=timedelta(seconds=timeout),
         )
         try:
+            # One that refuses its settings at once would hang up on those that still connect.
+            _meet(ranks, store, "connected")
             yield ranks
         finally:
             if dist.is_initialized():
@@ -259,12 +261,12 @@ def _open_store(world: int) -> Store:
     return store
 
 
-def _meet(ranks: Ranks, store: Store) -> None:
-    """Wait until every rank has started; slower than any collective may be."""
-    store.set(f"here/{ranks.rank}", "")
+def _meet(ranks: Ranks, store: Store, place: str) -> None:
+    """Wait until every rank has come so far; slower than any collective may be."""
+    store.set(f"{place}/{ranks.rank}", "")
     for peer in range(ranks.world):
         try:
-            store.wait([f"here/{peer}"], timedelta(seconds=START))
+            store.wait([f"{place}/{peer}"], timedelta(seconds=START))
         except RuntimeError as error:
             raise PeerError(f"rank {peer} did not start within {START:g} s") from error
 
