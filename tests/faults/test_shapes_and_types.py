@@ -66,6 +66,8 @@ def good_samples(kind: Kind, draw: RandomState) -> tuple[Tensor, Tensor]:
     """Predictions and targets that belong together."""
     rows, width = draw.randint(1, 6), draw.randint(1, 8)
     dtype = (torch.float32, torch.float64, torch.float16)[draw.randint(3)]
+    if kind in {"span", "boxes"}:
+        return good_spans(draw, rows, width) if kind == "span" else good_boxes(draw, rows, width)
     if kind == "class":
         chances = torch.tensor(draw.rand(rows, width)) + 1e-3
         targets = torch.tensor(draw.randint(0, width, size=rows))
@@ -84,12 +86,22 @@ def good_samples(kind: Kind, draw: RandomState) -> tuple[Tensor, Tensor]:
         targets[torch.tensor(draw.rand(rows, 3)) < 0.2] = -100
         targets[0, 0] = 0  # one counts
         return (chances / chances.sum(dim=2, keepdim=True)).to(dtype), targets
-    if kind == "span":
-        answers = torch.tensor(draw.randint(0, 9, size=(rows, width, 2))).sort(dim=2).values
-        answers[torch.tensor(draw.rand(rows, width)) < 0.2] = -100  # fewer answers than others have
-        return torch.tensor(draw.randint(0, 9, size=(rows, 2))).sort(dim=1).values, answers
     shape = (rows,) if draw.rand() < 0.5 else (rows, width)
     return torch.tensor(draw.randn(*shape)).to(dtype), torch.tensor(draw.randn(*shape))
+
+
+def good_spans(draw: RandomState, rows: int, width: int) -> tuple[Tensor, Tensor]:
+    answers = torch.tensor(draw.randint(0, 9, size=(rows, width, 2))).sort(dim=2).values
+    answers[torch.tensor(draw.rand(rows, width)) < 0.2] = -100  # fewer answers than others have
+    return torch.tensor(draw.randint(0, 9, size=(rows, 2))).sort(dim=1).values, answers
+
+
+def good_boxes(draw: RandomState, rows: int, width: int) -> tuple[Tensor, Tensor]:
+    chances = torch.tensor(draw.rand(rows, width, 3)).softmax(dim=2)
+    said = torch.cat((chances, torch.tensor(draw.rand(rows, width, 4)) + 0.01), dim=2)
+    classes = torch.tensor(draw.randint(-1, 2, size=(rows, 4, 1))).double()
+    classes[0, 0] = 0  # one object is there
+    return said, torch.cat((classes, torch.tensor(draw.rand(rows, 4, 4)) + 0.01), dim=2)
 
 
 def drawn_samples(kind: Kind, draw: RandomState) -> Samples:

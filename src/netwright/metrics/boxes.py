@@ -15,16 +15,23 @@ import torch
 from torch import Tensor
 
 from netwright.core.checks import check_finite, check_shape
+from netwright.core.errors import ShapeError
 from netwright.core.geometry.boxes import iou, match
 from netwright.metrics.samples import check_not_empty, check_weights
 
 HIT = 0.5  # the least IoU
+LEAST_COLUMNS = 6  # one class, nothing, and a box
 
 
 def score_boxes(predictions: Tensor, targets: Tensor) -> Tensor:
     """Sum of IoU, hits, said and true objects of each image (N, 4)."""
     check_shape("targets", targets, "N", "M", 5)
     check_shape("predictions", predictions, len(targets), "Q", "K")
+    if predictions.shape[2] < LEAST_COLUMNS:
+        raise ShapeError(
+            "predictions must have two columns or more for the classes and nothing, and four for "
+            f"the box, got {predictions.shape[2]}"
+        )
     classes, true = targets[..., 0].long(), targets[..., 1:].double()  # the same on any device
     said = predictions[..., :-4].argmax(dim=2)  # (N, Q)
     is_said, is_object = said < predictions.shape[2] - 5, classes >= 0
@@ -64,7 +71,9 @@ def box_f1(predictions: Tensor, targets: Tensor, weights: Tensor | None = None) 
 
 
 def _measured(predictions: Tensor, targets: Tensor, weights: Tensor | None) -> dict[str, float]:
+    check_shape("targets", targets, "N", "M", 5)
     check_not_empty("targets", targets)
     check_weights(weights, len(targets))
-    check_finite("predictions", predictions)
+    for name, values in (("predictions", predictions), ("targets", targets)):
+        check_finite(name, values)
     return measure_boxes(score_boxes(predictions, targets), weights)
