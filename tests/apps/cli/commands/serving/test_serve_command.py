@@ -1,11 +1,11 @@
 """`netwright serve`: what it refuses before it listens."""
 
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.apps.cli.conftest import Type
+from tests.apps.hidden_packages import hide_starlette
 
 
 @pytest.mark.parametrize(
@@ -30,9 +30,6 @@ def test_refuses_in_one_sentence(
 def test_without_its_packages_it_says_what_to_install(
     type_in: Type, things_run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in [name for name in sys.modules if name.startswith("netwright.apps.server.")]:
-        monkeypatch.delitem(sys.modules, name)
-    for name in [name for name in sys.modules if name.startswith("starlette")] + ["starlette"]:
-        monkeypatch.setitem(sys.modules, name, None)
+    hide_starlette(monkeypatch)
     answer = type_in("serve", things_run)
     assert answer.err == "error: serving needs the extra: pip install 'netwright[serve]'\n"

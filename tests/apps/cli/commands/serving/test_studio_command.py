@@ -1,10 +1,9 @@
 """`netwright studio`: what it refuses before it listens."""
 
-import sys
-
 import pytest
 
 from tests.apps.cli.conftest import Type
+from tests.apps.hidden_packages import hide_starlette
 
 
 def test_refuses_in_one_sentence(type_in: Type) -> None:
@@ -17,10 +16,6 @@ def test_refuses_in_one_sentence(type_in: Type) -> None:
 def test_without_its_packages_it_says_what_to_install(
     type_in: Type, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rooms = ("netwright.apps.server.", "netwright.apps.studio.")
-    for name in [name for name in sys.modules if name.startswith(rooms)]:
-        monkeypatch.delitem(sys.modules, name)
-    for name in [name for name in sys.modules if name.startswith("starlette")] + ["starlette"]:
-        monkeypatch.setitem(sys.modules, name, None)
+    hide_starlette(monkeypatch)
     answer = type_in("studio")
     assert answer.err == "error: the studio needs the extra: pip install 'netwright[studio]'\n"
