@@ -111,7 +111,7 @@ SCENARIO = Scenario(
 @pytest.mark.parametrize(
     ("hang", "victim"),
     [
-        (forked_and_stopped, 0),
+        pytest.param(forked_and_stopped, 0, marks=pytest.mark.slow),
         pytest.param(forked_and_looping, 1, marks=pytest.mark.slow),
         pytest.param(sharded_and_stopped, 1, marks=pytest.mark.slow),
     ],

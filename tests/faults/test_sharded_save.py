@@ -234,6 +234,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return whole_run(tmp_path_factory.mktemp("shards") / "whole", 2)
 
 
+@pytest.mark.slow
 def test_a_rank_killed_in_a_save_leaves_no_half_checkpoint(whole: Path, tmp_path: Path) -> None:
     killed = [(1, partial(hurt_in_save, 1, 1, 1, die_after))]
     figures = measure_kills(tmp_path, whole, iter([killed]))

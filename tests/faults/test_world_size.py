@@ -159,7 +159,7 @@ def listen_to_all() -> None:
     ("bug", "count"),
     [
         pytest.param(every_rank_takes_all, "duplicated", marks=pytest.mark.slow),
-        (listen_to_all, "non-loopback listeners"),
+        pytest.param(listen_to_all, "non-loopback listeners", marks=pytest.mark.slow),
     ],
 )
 def test_planted_bug_is_found(bug: Bug, count: str, tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ from tests.hostile.corpus import all_cases, kinds, of_kind, quick_cases
 from tests.hostile.guard import Guard
 from tests.repetition import slow_but
 
-LONG = ("run: files of a finished run", "in a new process")  # others are much like the first
+# Others are much like the first two.
+LONG = ("run: files of a finished run", "run: files of a resumed run", "in a new process")
 
 
 def faults_in(guard: Guard, names: list[str]) -> list[str]:

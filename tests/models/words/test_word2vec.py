@@ -179,6 +179,7 @@ def test_what_cannot_be_compiled_or_learned_is_refused(monkeypatch: pytest.Monke
         list(build(13).fit_steps(alone, 0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("architecture", ["skip-gram", "cbow"])
 def test_both_versions_find_the_same_neighbours(architecture: str) -> None:
     pytest.importorskip("numba", reason="numba is an extra")

@@ -67,6 +67,7 @@ def test_a_gpt_learns_letters_and_has_the_weights_of_its_width() -> None:
     assert len(WIDTHS) >= 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("power", "failing"), [(0.08, []), (0.0001, [2]), (0.5, [3])])
 def test_a_loss_that_does_not_fall_by_a_power_turns_the_verdict(
     monkeypatch: pytest.MonkeyPatch, power: float, failing: list[int]

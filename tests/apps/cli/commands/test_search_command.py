@@ -154,6 +154,7 @@ def test_ctrl_c_keeps_the_study_and_says_how_to_go_on(type_in: Type, tmp_path: P
     assert type_in("search", "--resume", "s", "--trials", 1, "-q").code == 0
 
 
+@pytest.mark.slow
 def test_a_table_alone_is_searched_over_models(type_in: Type, tmp_path: Path) -> None:
     type_in("sample-data")
     words = ("--target", "species", "--models", "softmax,decision-tree", "--folds", 2, "-q")

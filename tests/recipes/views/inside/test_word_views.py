@@ -22,6 +22,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> nw.Run:
     return nw.open_run(tmp_path / "run")
 
 
+@pytest.mark.slow
 def test_a_run_of_word2vec_has_them_and_its_report_shows_them(run: nw.Run) -> None:
     subject = Subject(run, *run.data_at_hand())
     for name in OF_WORDS:
