@@ -1,5 +1,7 @@
 """Trained runs, paired by seed and judged as they are."""
 
+import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +48,14 @@ def test_refuses_what_cannot_be_paired(runs: Path, tmp_path: Path) -> None:
         (["w1-s0", "w1-s1"], "these are of one"),
         (["w1-s0", "w16-s1"], "no seed in common"),
         (["w1-s0", tmp_path / "other"], "not measured on the same rows"),
+    ]
+    shutil.copytree(runs / "w1-s0", tmp_path / "again")
+    shutil.copytree(runs / "w16-s0", tmp_path / "stopped")
+    results = tmp_path / "stopped" / "results.json"
+    results.write_text(json.dumps({**json.loads(results.read_text()), "finished": False}))
+    cases += [
+        (["w1-s0", tmp_path / "again", "w16-s0"], "again has the recipe and the seed of another"),
+        (["w1-s0", tmp_path / "stopped"], "stopped was stopped before its end: resume it first"),
     ]
     for folders, words in cases:
         with pytest.raises(ConfigError, match=words):

@@ -40,6 +40,16 @@ def test_a_run_that_is_trained_is_not_moved(tmp_path: Path) -> None:
     assert run.is_dir()
 
 
+def test_a_folder_whose_files_are_no_runs_is_not_moved(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    (project / "src").mkdir(parents=True)
+    (project / "config.yaml").write_text("[: no recipe")
+    (project / "env.json").write_text("{}")
+    with pytest.raises(ConfigError, match="project is not moved, since it may be no run: "):
+        move_to_bin(tmp_path, "project")
+    assert (project / "src").is_dir()
+
+
 def test_only_names_of_the_list_lead_anywhere(tmp_path: Path) -> None:
     begun(tmp_path / "in" / "a")
     begun(tmp_path / "out")

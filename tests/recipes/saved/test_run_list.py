@@ -9,6 +9,7 @@ import pytest
 import netwright as nw
 from netwright.core.errors import ConfigError
 from netwright.core.files.folder_lock import FolderLock
+from netwright.recipes.saved import run_list
 from netwright.recipes.saved.run_list import headline_of, list_runs, look_at_run, run_names
 
 
@@ -49,6 +50,18 @@ def test_runs_are_found_three_levels_deep_and_not_behind_links(tmp_path: Path) -
     (tmp_path / "link").symlink_to(tmp_path / "a")
     os.mkfifo(tmp_path / "pipe")
     assert run_names(tmp_path) == ["a", "b/c", "b/d/e"]
+
+
+def test_many_files_beside_runs_hide_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_list, "MOST_FOLDERS", 4)
+    begun(tmp_path / "runs" / "one")
+    (tmp_path / "data").mkdir()
+    for number in range(30):
+        (tmp_path / "data" / f"{number}.png").touch()
+    assert run_names(tmp_path) == ["runs/one"]
+    for number in range(5):
+        (tmp_path / "data" / str(number)).mkdir()
+    assert run_names(tmp_path) == []  # and the search has an end
 
 
 def test_the_newest_comes_first(tmp_path: Path) -> None:

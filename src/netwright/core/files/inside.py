@@ -124,6 +124,11 @@ class Folder:
         """What is in it, sorted."""
         return sorted(os.listdir(self.path if self.handle is None else self.handle))
 
+    def folder_names(self) -> list[str]:
+        """The folders in it, sorted; not what links lead to."""
+        with os.scandir(self.path if self.handle is None else self.handle) as entries:
+            return sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+
     def flush(self) -> None:
         """Bring the names in it to disk; Windows cannot be asked to."""
         if self.handle is not None:

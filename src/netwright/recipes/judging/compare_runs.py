@@ -81,6 +81,8 @@ def _by_recipe(folders: Sequence[Path]) -> list[_Trained]:
     for folder in folders:
         check_run_folder(folder)
         recipe, results = read_own_recipe(folder), read_results(folder)
+        if not results.get("finished", True):
+            raise ConfigError(f"{folder.name} was stopped before its end: resume it first")
         first = first or (recipe, results)
         _check_same_rows(folders[0], folder, first, (recipe, results))
         course = {key: value for key, value in recipe.items() if key != "seed"}
@@ -88,7 +90,12 @@ def _by_recipe(folders: Sequence[Path]) -> list[_Trained]:
         if same is None:
             same = _Trained(label=folder.resolve().name, recipe=course)
             found.append(same)
-        same.by_seed.setdefault(recipe.get("seed", 0), results)
+        seed = recipe.get("seed", 0)
+        if seed in same.by_seed:
+            raise ConfigError(
+                f"{folder.name} has the recipe and the seed of another of these runs: leave it out"
+            )
+        same.by_seed[seed] = results
     for one in found:
         one.recipe = {**one.recipe, "seed": min(one.by_seed)}
     return found

@@ -9,7 +9,7 @@ from netwright.core.errors import ConfigError, RunError
 from netwright.core.files.folder_lock import FolderLock, owner_of
 from netwright.core.files.inside import open_folder
 from netwright.core.files.storage import make_folder
-from netwright.recipes.saved.run_list import run_names
+from netwright.recipes.saved.run_list import look_at_run, run_names
 
 BIN = ".bin"
 
@@ -22,7 +22,7 @@ def find_listed(top: Path, name: str) -> Path:
 
 
 def stop_run(folder: Path) -> None:
-    """Ask the process that trains a run to save and end, as Ctrl-C does."""
+    """Ask the process that trains a run to save and end, as Ctrl-C does; twice: to end at once."""
     owner = owner_of(folder)
     if owner is None:
         raise ConfigError(f"{folder} is not being trained")
@@ -41,7 +41,10 @@ def move_to_bin(top: Path, name: str) -> Path:
     """
     folder = find_listed(top, name)
     place = Path(BIN) / f"{name.replace('/', '-')}-{time.strftime('%Y%m%d-%H%M%S')}"
-    if owner_of(folder) is not None:
+    listed = look_at_run(top, name)
+    if listed.state == "unreadable":
+        raise ConfigError(f"{folder} is not moved, since it may be no run: {listed.trouble}")
+    if listed.state == "training":
         raise ConfigError(f"{folder} is being trained: stop it first")
     make_folder(top / BIN)
     with (

@@ -20,7 +20,7 @@ from netwright.recipes.saved.results_file import read_results
 State = Literal["training", "finished", "stopped", "interrupted", "unreadable"]
 DEPTH = 3  # folders below the one that is looked through
 MOST_RUNS = 2000
-MOST_ENTRIES = 50_000  # that are looked at before the search ends
+MOST_FOLDERS = 10_000  # that are looked into before the search ends
 NEEDED = {"config.yaml", "env.json"}  # what every run has from its first second
 
 
@@ -73,7 +73,7 @@ def list_runs(folder: str | Path = ".") -> list[ListedRun]:
 
 def run_names(top: Path) -> list[str]:
     """Where runs are, as paths below the folder with slashes."""
-    left = [MOST_ENTRIES]
+    left = [MOST_FOLDERS]
     try:
         with open_folder(top) as folder:
             found = _found(folder, "", DEPTH, left)
@@ -83,15 +83,14 @@ def run_names(top: Path) -> list[str]:
 
 
 def _found(folder: Folder, path: str, depth: int, left: list[int]) -> Iterator[str]:
-    names = folder.names()
-    left[0] -= len(names)
-    if path and set(names) >= NEEDED:
+    left[0] -= 1
+    if path and all(_is_file(folder, name) for name in NEEDED):
         yield path
         return
-    if not depth or left[0] < 0:
+    if not depth:
         return
-    for name in names:
-        if not name.startswith(".") and _is_folder(folder, name):
+    for name in folder.folder_names():
+        if not name.startswith(".") and left[0] > 0:
             try:
                 with folder.folder(name) as inner:
                     yield from _found(inner, f"{path}/{name}".lstrip("/"), depth - 1, left)
@@ -99,10 +98,10 @@ def _found(folder: Folder, path: str, depth: int, left: list[int]) -> Iterator[s
                 continue
 
 
-def _is_folder(folder: Folder, name: str) -> bool:
+def _is_file(folder: Folder, name: str) -> bool:
     try:
-        return folder.kind(name) == "folder"
-    except (NetwrightError, OSError):  # a link, a pipe ...
+        return folder.kind(name) == "file"
+    except (NetwrightError, OSError):  # it is not there, a link, a pipe ...
         return False
 
 

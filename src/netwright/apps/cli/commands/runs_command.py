@@ -12,7 +12,11 @@ if TYPE_CHECKING:
 def runs(
     folder: Annotated[Path, typer.Argument(help="Where to look, three levels deep.")] = Path(),
     stop: Annotated[
-        str, typer.Option(metavar="RUN", help="Ask the process that trains it to save and end.")
+        str,
+        typer.Option(
+            metavar="RUN",
+            help="Ask the process that trains it to save and end; twice: to end at once.",
+        ),
     ] = "",
     delete: Annotated[
         str, typer.Option(metavar="RUN", help="Move it to the folder .bin; nothing is lost.")
