@@ -23,6 +23,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.class_weight import compute_sample_weight
 
+import netwright as nw
 from netwright.core.errors import ConfigError, DataError
 from netwright.recipes.estimators.scikit_learn import NetClassifier, NetRegressor
 from tests.repetition import for_each
@@ -51,6 +52,10 @@ def weights_of(estimator: Any) -> torch.Tensor:
 
 def small(**settings: Any) -> Any:
     return NetClassifier(**{"hidden": (4,), "epochs": 2, "random_state": 0, **settings})
+
+
+def small_regressor(**settings: Any) -> NetRegressor:
+    return NetRegressor(**{"hidden": (4,), "epochs": 2, "random_state": 0, **settings})
 
 
 def test_a_transform_of_targets_is_that_of_scikit_learn(reals: Rows) -> None:
@@ -250,6 +255,35 @@ def test_early_stopping_is_refused_where_nothing_is_held_out(reals: Rows) -> Non
         ConfigError, match="partial_fit holds no rows out: set early_stopping=False"
     ):
         NetRegressor(early_stopping=True).partial_fit(*reals)
+
+
+def test_flags_are_flags_and_a_few_rows_hold_none_out() -> None:
+    inputs, y = np.arange(3.0)[:, None], np.arange(3.0)
+    with pytest.raises(ConfigError, match="early_stopping must be True or False, got 'yes'"):
+        small_regressor(early_stopping="yes").fit(inputs, y)
+    with pytest.raises(ConfigError, match="early_stopping holds out 10% of the rows, 3 are too"):
+        small_regressor(early_stopping=True).fit(inputs, y)
+
+
+def test_rows_that_hardly_count_hardly_count_in_importances() -> None:
+    draw = np.random.default_rng(0)
+    inputs = draw.normal(size=(200, 2))
+    y = np.where(np.arange(200) < 100, inputs[:, 0], 9 * inputs[:, 1])
+    weights = np.where(np.arange(200) < 100, 1.0, 1e-9)
+    estimator = NetRegressor("least-squares", importances=True)
+    first, second = estimator.fit(inputs, y, sample_weight=weights).feature_importances_
+    assert first > 1.0
+    assert second < 1e-3
+
+
+def test_targets_outside_a_transform_are_refused_by_partial_fit_and_evaluate() -> None:
+    inputs, y = np.arange(8.0)[:, None], np.arange(1.0, 9.0)
+    estimator = small_regressor(target_transform="log").partial_fit(inputs, y)
+    with pytest.raises(DataError, match="is -1 in row 0 of the rows given, target_transform log"):
+        estimator.partial_fit(inputs, -y)
+    run = nw.fit("mlp", data=(inputs, y), target_transform="log", epochs=1, quiet=True, save=False)
+    with pytest.raises(DataError, match="is -1 in row 0 of the rows given, target_transform log"):
+        run.evaluate((inputs, -y))
 
 
 def test_importances_are_those_of_least_squares_and_select_columns(reals: Rows) -> None:

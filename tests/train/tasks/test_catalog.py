@@ -21,7 +21,7 @@ from netwright.train.tasks.classification import Classification
 from netwright.train.tasks.language_modelling import LanguageModelling
 from netwright.train.tasks.multi_label import MultiLabel
 from netwright.train.tasks.per_token import PerToken
-from netwright.train.tasks.regression import Regression
+from netwright.train.tasks.regression import Regression, check_given
 from netwright.train.tasks.sequence_to_sequence import SequenceToSequence
 from netwright.train.tasks.tagging import Tagging
 from netwright.train.tasks.task import Task
@@ -121,6 +121,16 @@ def test_targets_that_a_transform_is_not_defined_for_are_refused_by_their_row() 
     positive[0].targets[1, 0] = -1.0
     with pytest.raises(DataError, match=r"is -1 in row 1 of the train rows, .* above -1;"):
         task_for(data, TrainConfig(target_transform="log1p"))
+
+
+def test_targets_that_come_later_are_refused_by_their_row() -> None:
+    data = toy_data("real")
+    task = Regression.fitted(data.train, transform="asinh")
+    check_given(task, torch.tensor([[-5.0]]), data.spec)
+    task = Regression.fitted(replace(data.train, targets=data.train.targets.exp()), transform="log")
+    check_given(task, torch.tensor([[5.0]]), data.spec)
+    with pytest.raises(DataError, match=r"is -5 in row 1 of the rows given, target_transform log"):
+        check_given(task, torch.tensor([[5.0], [-5.0]]), data.spec)
 
 
 def test_only_reals_have_a_transform() -> None:

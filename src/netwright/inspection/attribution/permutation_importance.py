@@ -160,10 +160,14 @@ def shuffle_columns(
     targets: Tensor,
     spec: DataSpec,
     *,
+    weights: Tensor | None = None,
     repeats: int = 5,
     seed: int = 0,
 ) -> Shuffles:
-    """The numbers of `measure_permutation_importance`, of all columns in their order."""
+    """The numbers of `measure_permutation_importance`, of all columns in their order.
+
+    Rows count by their weights (N,), where those are given.
+    """
     check_positive("repeats", repeats)
     check_shape("inputs", inputs, "N", spec.num_features)
     groups = torch.tensor(spec.groups_of_features)
@@ -171,7 +175,8 @@ def shuffle_columns(
     most = max(FEWEST_ROWS, PREDICTIONS // (repeats * count))
     rows = torch.linspace(0, len(inputs) - 1, min(most, len(inputs))).round().long()
     inputs, targets = inputs[rows], targets[rows]
-    before = float(_loss(predict(inputs), targets))
+    shares = torch.ones(len(rows)) if weights is None else weights[rows]
+    before = float(_loss(predict(inputs), targets, shares))
     numbers = generator(seed, "permutation importance")
     rises = torch.empty(count, repeats, dtype=torch.float64)
     for column in range(count):
@@ -181,18 +186,20 @@ def shuffle_columns(
             order = torch.randperm(len(inputs), generator=numbers)
             one[:, places] = inputs[order][:, places]
         answers = predict(shuffled.flatten(0, 1)).reshape(repeats, len(inputs), -1)
-        rises[column] = torch.stack([_loss(one, targets) for one in answers]) - before
+        rises[column] = torch.stack([_loss(one, targets, shares) for one in answers]) - before
     return Shuffles(rises, before, len(inputs))
 
 
-def _loss(predictions: Tensor, targets: Tensor) -> Tensor:
+def _loss(predictions: Tensor, targets: Tensor, weights: Tensor) -> Tensor:
     """The log loss of classes; the squared error of reals over the variance of the targets."""
+    shares = weights.double() / weights.double().sum()
     exact = predictions.detach().cpu().double()
     if not targets.is_floating_point():
         chosen = exact.gather(1, targets[:, None]).clamp_min(SMALLEST)
-        return -chosen.log().mean()
-    variance = targets.double().var(dim=0, correction=0).clamp_min(SMALLEST)
-    return ((exact - targets.double()) ** 2 / variance).mean()
+        return -(shares @ chosen.log()[:, 0])
+    wanted = targets.double()
+    variance = (shares @ (wanted - shares @ wanted) ** 2).clamp_min(SMALLEST)
+    return (shares @ ((exact - wanted) ** 2 / variance)).mean()
 
 
 def column_names(spec: DataSpec) -> Sequence[str]:

@@ -41,6 +41,7 @@ from netwright.recipes.saved.run_folder import claim_folder
 from netwright.train.evaluate import predict
 from netwright.train.own.parts import check_copied, take_all_own
 from netwright.train.settings import DEFAULT_OPTIMIZER
+from netwright.train.tasks.regression import check_given
 from netwright.train.watching.history import History
 
 Rows = tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]  # inputs, targets, weights
@@ -123,7 +124,7 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
             y: targets (N,), or (N, K) for several labels or reals.
             sample_weight: how much each row counts (N,); one with 0 counts as not there.
         """
-        held_out = EARLY_SHARE if self.early_stopping and not self.val_size else self.val_size
+        held_out = self._held_out(y)
         prepared = self._prepare(X, y, sample_weight, val_size=held_out)
         self._check_fit(prepared)
         folder = None if self.run_folder is None else claim_folder(Path(self.run_folder))
@@ -136,6 +137,21 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
         by_passes = not isinstance(run.model, Learner | Ensemble)
         self._settle(prepared, run.history, keep.training_state if by_passes else None)
         return self
+
+    def _held_out(self, y: Any) -> float:
+        """The share of the rows that is not learned from."""
+        for name in ("early_stopping", "importances"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise ConfigError(f"{name} must be True or False, got {getattr(self, name)!r}")
+        if self.val_size or not self.early_stopping:
+            return self.val_size
+        rows = len(y) if hasattr(y, "__len__") else None
+        if rows and not round(EARLY_SHARE * rows):
+            raise ConfigError(
+                f"early_stopping holds out {EARLY_SHARE:.0%} of the rows, {rows} are too few: give "
+                "val_size, or set early_stopping=False"
+            )
+        return EARLY_SHARE
 
     def _check_fit(self, prepared: Prepared) -> None:
         """Refuse, before anything is learned, what this model or this data does not have."""
@@ -158,6 +174,7 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
             raise ConfigError("partial_fit holds no rows out: set early_stopping=False, or use fit")
         if hasattr(self, "model_"):
             prepared, before = self._with_rows(X, y, sample_weight), self._training_state
+            check_given(prepared.task, prepared.data.train.targets, prepared.data.spec)
         else:
             prepared = self._prepare(
                 X, y, sample_weight, classes=classes, val_size=0.0, is_part=True
@@ -306,5 +323,6 @@ def _importances(prepared: Prepared) -> NDArray[np.float64]:
     def answers(inputs: Tensor) -> Tensor:
         return predict(model, inputs.to(device), task)
 
-    rises = shuffle_columns(answers, rows.inputs.cpu(), rows.targets.cpu(), data.spec).rises
-    return rises.mean(1).numpy()
+    parts = (rows.inputs.cpu(), rows.targets.cpu(), data.spec)
+    weights = None if rows.weights is None else rows.weights.cpu()
+    return shuffle_columns(answers, *parts, weights=weights).rises.mean(1).numpy()

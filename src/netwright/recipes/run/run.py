@@ -57,6 +57,7 @@ from netwright.recipes.views.shown_views import measure_shown_views
 from netwright.recipes.views.subject import Subject
 from netwright.train.evaluate import evaluate, evaluate_baseline, predict
 from netwright.train.own.loss import LossCallable
+from netwright.train.tasks.regression import check_given
 from netwright.train.watching.history import History, read_history
 from netwright.train.watching.layer_history import FILE as LAYER_FILE
 from netwright.train.watching.layer_history import read_layer_history
@@ -101,7 +102,9 @@ class Run(RunRecord):
             split: train, val or test of the run's own data; by default what `results` tell of.
         """
         check_measured(self.task)
-        return evaluate(self.model, self.examples(data, split=split), self.task)
+        examples = self.examples(data, split=split)
+        check_given(self.task, examples.targets, self.spec)
+        return evaluate(self.model, examples, self.task)
 
     def baseline(self, data: Any = None, *, split: str | None = None) -> dict[str, float]:
         """The metrics of the trivial guess on the same examples."""

@@ -15,6 +15,7 @@ from netwright.core.errors import DataError
 from netwright.core.outputs import Output, logits_of
 from netwright.data.dataset import Data, Split
 from netwright.data.loading.loader import Batch
+from netwright.data.spec import DataSpec
 from netwright.losses.catalog import LOSSES
 from netwright.losses.target_transform import TRANSFORMS, TransformKind
 from netwright.metrics.catalog import Kind
@@ -139,15 +140,31 @@ class Regression(Task):
 
 def check_in_range(data: Data, kind: TransformKind) -> None:
     """Refuse targets that the curve is not defined for: which, of which row."""
-    curve = TRANSFORMS[kind]
     for split, rows in data.splits():
-        outside = (rows.targets <= curve.above).nonzero()
-        if len(outside):
-            row, column = outside[0].tolist()
-            names = data.spec.target_names
-            name = repr(names[column]) if names else f"target {column}"
+        found = _outside(rows.targets, kind, data.spec)
+        if found:
             other = "log1p takes 0, asinh takes any number"
-            raise DataError(
-                f"{data.name}: {name} is {rows.targets[row, column]:g} in row {row} of the {split} "
-                f"rows, target_transform {kind} takes numbers {curve.range_words}; {other}"
-            )
+            raise DataError(f"{data.name}: {found.format(rows=f'the {split} rows')}; {other}")
+
+
+def check_given(task: Task, targets: Tensor, spec: DataSpec) -> None:
+    """The same of targets that were not there when the transform was chosen."""
+    if isinstance(task, Regression) and task.transform is not None:
+        found = _outside(targets, task.transform, spec)
+        if found:
+            raise DataError(found.format(rows="the rows given"))
+
+
+def _outside(targets: Tensor, kind: TransformKind, spec: DataSpec) -> str:
+    """What is wrong with the first target outside the range of a curve; empty: none is."""
+    curve = TRANSFORMS[kind]
+    outside = (targets <= curve.above).nonzero()
+    if not len(outside):
+        return ""
+    row, column = outside[0].tolist()
+    name = repr(spec.target_names[column]) if spec.target_names else f"target {column}"
+    name = name.replace("{", "{{").replace("}", "}}")
+    return (
+        f"{name} is {targets[row, column]:g} in row {row} of {{rows}}, target_transform {kind} "
+        f"takes numbers {curve.range_words}"
+    )
