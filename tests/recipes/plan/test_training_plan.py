@@ -68,6 +68,13 @@ def test_fewer_texts_at_a_time_take_less_memory_and_no_less_time() -> None:
     assert f"--set train.batch_size={best.setting.rows * 8}" in typed
 
 
+def test_a_batch_of_any_size_is_planned_at_once() -> None:
+    found = list(outlooks(size_of("gpt2", 1024), H200, gpus=1, batch=10**12))
+    rows = [one.setting.rows for one in found if not one.setting.recompute]
+    assert len(rows) == 13 * 13 and rows == sorted(set(rows), reverse=True)
+    assert all(10**12 % one == 0 for one in rows)
+
+
 def test_sums_cost_twice_their_bytes_in_a_ring_and_more_between_machines() -> None:
     size = size_of("gpt2", 1024)
     of_weights = 4 * size.weights

@@ -4,12 +4,14 @@
     bandwidth     bytes that its memory reads and writes in a second
     link          bytes a second from a GPU to the next in its machine, and `network` to another one
 
-Numbers of `here` are measured by `netwright plan --calibrate`; those of the table are 60 % of the
-published peak of products, and 85 % of that of memory.
+Numbers of `here` are measured by `netwright plan --calibrate`, except links, which one GPU alone
+does not show, and the peak of a GPU in the table; those of the table are 60 % of the published peak
+of products, and 85 % of that of memory.
 
 Source: NVIDIA's data sheets of A100, H100 and H200 (SXM).
 """
 
+import re
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,8 @@ from netwright.train.profiling.hardware_rates import HardwareRates, hardware_rat
 
 FILE = "machine.json"  # in the cache folder
 HERE = "here"
+ASSUMED = "h200"  # whose link is assumed for a GPU that is not in the table
+OTHERS = {"pcie", "nvl", "mig"}  # words of names: of the same chip, with other peaks and links
 GB = 10**9
 
 
@@ -36,11 +40,13 @@ class Machine:
         memory: its bytes.
         reserved: bytes of them that torch, its kernels and other processes take.
         flops: floating-point operations a second, of large products in bfloat16.
-        peak: what its maker prints, by which utilisation is counted.
+        peak: what its maker prints, by which utilisation is counted; or the measured `flops`.
         bandwidth: bytes a second of its memory.
         link: bytes a second between GPUs of a machine.
         network: bytes a second of each GPU to other machines.
         together: GPUs of a machine.
+        peak_is_measured: `peak` is what was measured, since the table does not have the GPU.
+        link_of: the kind of GPU in the table whose link is assumed; empty: its own.
     """
 
     memory: float
@@ -51,6 +57,8 @@ class Machine:
     link: float
     network: float = 50 * GB
     together: int = 8
+    peak_is_measured: bool = False
+    link_of: str = ""
 
 
 MACHINES = {
@@ -79,35 +87,58 @@ def calibrate() -> Machine:
     rates = hardware_rates(device, "bfloat16")
     torch.cuda.empty_cache()
     free, total = torch.cuda.mem_get_info(device)
-    machine = measured_machine(rates, total, total - free - torch.cuda.memory_reserved(device))
+    taken = total - free - torch.cuda.memory_reserved(device)
+    machine = measured_machine(torch.cuda.get_device_name(device), rates, total, taken)
     path = home_folder() / FILE
     path.parent.mkdir(parents=True, exist_ok=True)
     write_json(path, {field.name: getattr(machine, field.name) for field in fields(machine)})
     return machine
 
 
-def measured_machine(rates: HardwareRates, memory: int, reserved: int) -> Machine:
-    """A GPU of these rates; links between GPUs cannot be measured on one, and are an H200's."""
-    other = MACHINES["h200"]
+def measured_machine(name: str, rates: HardwareRates, memory: int, reserved: int) -> Machine:
+    """A GPU of these rates; what cannot be measured on one is that of its kind in the table.
+
+    Args:
+        name: that its driver gives, as NVIDIA H100 80GB HBM3.
+        rates: as measured.
+        memory: bytes.
+        reserved: bytes of them that are taken.
+    """
+    kind = kind_of(name)
+    link_of = kind or ASSUMED
     return Machine(
         memory=memory,
         reserved=reserved,
         flops=rates.flops,
-        peak=max(rates.flops, other.peak),
+        peak=max(rates.flops, MACHINES[kind].peak) if kind else rates.flops,
         bandwidth=rates.bytes,
-        link=other.link,
+        link=MACHINES[link_of].link,
+        peak_is_measured=not kind,
+        link_of=link_of,
     )
+
+
+def kind_of(name: str) -> str:
+    """The kind in the table that has this name; empty: none, as for cards and parts of a GPU."""
+    words = set(re.split(r"[^a-z0-9]+", name.lower()))
+    return next((kind for kind in MACHINES if kind in words and not words & OTHERS), "")
 
 
 def _read(path: Path) -> Machine:
     if not has_file(path):
         raise ConfigError("this machine has not been calibrated: run netwright plan --calibrate")
     told: Any = read_json(path)
-    names = {field.name for field in fields(Machine)}
-    if (
-        not isinstance(told, dict)
-        or set(told) != names
-        or not all(is_finite_number(value) and value > 0 for value in told.values())
-    ):
+    if not isinstance(told, dict) or not _is_machine(told):
         raise ConfigError(f"{path} is not a calibration: run netwright plan --calibrate again")
     return Machine(**told)
+
+
+def _is_machine(told: dict[str, Any]) -> bool:
+    if set(told) != {field.name for field in fields(Machine)}:
+        return False
+    numbers = told.keys() - {"peak_is_measured", "link_of"}
+    return (
+        type(told["peak_is_measured"]) is bool
+        and told["link_of"] in list(MACHINES)  # a list: what has no hash may be looked for in it
+        and all(is_finite_number(told[name]) and told[name] > 0 for name in numbers)
+    )

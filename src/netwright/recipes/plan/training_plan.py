@@ -24,6 +24,7 @@ Rajbhandari et al., "ZeRO" (2020); Chowdhery et al., "PaLM" (2022), appendix B (
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import isqrt
 from typing import NamedTuple
 
 from netwright.core.config import Config, parse
@@ -100,7 +101,7 @@ class Outlook:
         compute: seconds of a step without communication.
         communication: seconds that are spent on it, hidden or not.
         seconds: of a step.
-        utilisation: FLOPs that the network needs, of those at the GPU's peak.
+        utilisation: FLOPs that the network needs, of those at the machine's `peak`.
         tokens_per_second: of all GPUs together.
     """
 
@@ -144,11 +145,18 @@ def outlooks(size: GPTSize, machine: Machine, *, gpus: int, batch: int) -> Itera
     if gpus < 1 or batch < gpus or batch % gpus:
         raise ConfigError(f"the batch must be a multiple of the {gpus} GPUs, got {batch} texts")
     each = batch // gpus
+    rows_at_a_time = _divisors(each)
     for shard in (False, True) if gpus > 1 else (False,):
         for recompute in (False, True):
-            for rows in (each // parts for parts in range(1, each + 1) if each % parts == 0):
+            for rows in rows_at_a_time:
                 setting = Setting(shard=shard, recompute=recompute, rows=rows)
                 yield foresee(size, machine, setting, gpus=gpus, batch=batch)
+
+
+def _divisors(number: int) -> list[int]:
+    """From the largest down, found in pairs up to the square root."""
+    small = [one for one in range(1, isqrt(number) + 1) if number % one == 0]
+    return sorted({*small, *(number // one for one in small)}, reverse=True)
 
 
 def best_of(found: list[Outlook]) -> Outlook | None:

@@ -6,7 +6,9 @@ from dataclasses import replace
 import pytest
 import torch
 
-from netwright.recipes.plan.machines import MACHINES
+from netwright.recipes.plan import machines
+from netwright.recipes.plan.machines import MACHINES, measured_machine
+from netwright.train.profiling.hardware_rates import HardwareRates
 from tests.apps.cli.conftest import Type
 
 
@@ -26,11 +28,25 @@ def test_settings_are_listed_and_the_best_is_told(
     assert "none of them fits: use more GPUs" in type_in("plan", "gpt2", "--kind", "a100").out
 
 
+def test_what_is_assumed_of_a_measured_gpu_is_told(
+    type_in: Type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = type_in("plan", "gpt2", "--kind", "a100").out
+    assert "% of the published peak" in usual and "assumed" not in usual
+    measured = measured_machine("Another GPU", HardwareRates(2e14, 1e12), 48 * 10**9, 10**9)
+    monkeypatch.setattr(machines, "find_machine", lambda kind: measured)
+    answer = type_in("plan", "gpt2", "--kind", "here", "--gpus", 2)
+    assert "assumed, not measured: 360 GB/s between GPUs of a machine, as of the h200" in answer.out
+    assert "% of the measured rate" in answer.out
+    assert json.loads(type_in("plan", "gpt2", "--json").out)["machine"]["link_of"] == "h200"
+
+
 def test_what_cannot_be_planned_is_refused(type_in: Type, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     for words, said in {
         (): "name a model, as in netwright plan gpt2",
         ("gpt2", "--batch", "64"): "batch must be texts x tokens, as in 64x1024, got '64'",
+        ("gpt2", "--batch", f"{10**30}x1024"): "batch must be texts x tokens, as in 64x1024, got",
         ("gpt2", "--kind", "h2000"): "unknown kind of GPU 'h2000'; did you mean 'h200'",
         ("mlp",): "plan knows models of the gpt family, got mlp",
         ("--calibrate",): "there is no GPU here to calibrate",

@@ -1,11 +1,14 @@
 """`netwright plan`: what training a model will take, before it is started."""
 
+import re
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
     from netwright.recipes.plan.training_plan import Outlook
+
+SIZE = re.compile("[1-9][0-9]{0,11}")  # none so large that its divisors take long to find
 
 
 def plan(
@@ -58,24 +61,33 @@ def plan(
     best = best_of(found)
     if as_json:
         chosen = None if best is None else asdict(best)
-        print_json({"weights": size.weights, "best": chosen, "all": [asdict(one) for one in found]})
+        told = {"machine": asdict(machine), "weights": size.weights, "best": chosen}
+        print_json({**told, "all": [asdict(one) for one in found]})
         return
     print_result(
         f"{model}: {size.weights:,} weights; {gpus} x {kind}, {rows} texts of {tokens} tokens"
     )
-    _show(found, best, gpus, price)
+    if machine.link_of:
+        print_result(
+            f"assumed, not measured: {machine.link / 1e9:.0f} GB/s between GPUs of a machine, as "
+            f"of the {machine.link_of}, and {machine.network / 1e9:.0f} GB/s between machines"
+        )
+    peak = "measured rate" if machine.peak_is_measured else "published peak"
+    _show(found, best, gpus, price, peak)
 
 
 def _shape(batch: str) -> tuple[int, int]:
     from netwright.core.errors import ConfigError
 
     rows, _, tokens = batch.partition("x")
-    if not (rows.isdecimal() and tokens.isdecimal() and int(rows) and int(tokens)):
-        raise ConfigError(f"batch must be texts x tokens, as in 64x1024, got {batch!r}")
+    if not (SIZE.fullmatch(rows) and SIZE.fullmatch(tokens)):
+        raise ConfigError(f"batch must be texts x tokens, as in 64x1024, got {batch!r:.60}")
     return int(rows), int(tokens)
 
 
-def _show(found: list["Outlook"], best: "Outlook | None", gpus: int, price: float | None) -> None:
+def _show(
+    found: list["Outlook"], best: "Outlook | None", gpus: int, price: float | None, peak: str
+) -> None:
     """The settings in a table, then the best of them in full."""
     from netwright.core.terminal.console import print_result, print_table
 
@@ -100,7 +112,7 @@ def _show(found: list["Outlook"], best: "Outlook | None", gpus: int, price: floa
     print_result(f"fastest that fits, in GB per GPU: {told}")
     print_result(
         f"step: {best.compute:.4g} s of computation, {best.communication:.4g} s of communication; "
-        f"utilisation {best.utilisation:.0%}"
+        f"utilisation {best.utilisation:.0%} of the {peak}"
     )
     print_result(f"settings: {' '.join(best.setting.typed(gpus, best.passes))}")
     if price is not None:
