@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from netwright.core.errors import DataError, UnknownNameError
+from netwright.core.errors import ConfigError, DataError, UnknownNameError
 from netwright.data.text.char_tokenizer import CharTokenizer
 from netwright.data.text.shards.index import VOCABULARY
 from netwright.data.text.subword_tokenizer import BytePairTokenizer
@@ -23,6 +23,9 @@ def test_token_files_have_one(tmp_path: Path) -> None:
     ours = CharTokenizer.fit(["abc"])
     (tmp_path / VOCABULARY).write_text(json.dumps(ours.to_json()))
     assert corpus_tokens(str(tmp_path)) == ours
+    for settings in ({"lower": True}, {"vocab_size": 300}):
+        with pytest.raises(ConfigError, match="--lower and --vocab-size are for a tokenizer that"):
+            corpus_tokens(str(tmp_path), **settings)
 
 
 def test_a_tokenizer_json_of_byte_pairs_is_read(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netwright.core.checks import nearest
-from netwright.core.errors import UnknownNameError
+from netwright.core.errors import ConfigError, UnknownNameError
 from netwright.core.files.inside import has_file
 from netwright.core.files.storage import read_json
 from netwright.data.text.catalog import TOKENIZERS
@@ -39,8 +39,8 @@ def corpus_tokens(
     Args:
         source: char, word, bpe or wordpiece; a run; a folder of token files; a tokenizer.json of
             GPT-2 or BERT.
-        vocab_size: the most tokens of one that is fitted.
-        lower: text is converted to lower case, where one is fitted.
+        vocab_size: the most tokens of one that is fitted; refused with a path.
+        lower: text is converted to lower case, where one is fitted; refused with a path.
     """
     if source in TOKENIZERS:
         return FittedTokens(tokenizer=source, vocab_size=vocab_size, lower=lower)
@@ -48,6 +48,11 @@ def corpus_tokens(
     if not path.exists():
         hint = nearest(source, TOKENIZERS) or f"; there are {', '.join(TOKENIZERS)}, or a path"
         raise UnknownNameError(f"unknown tokenizer {source!r}{hint}")
+    if lower or vocab_size is not None:
+        raise ConfigError(
+            f"--lower and --vocab-size are for a tokenizer that is fitted, {source} is used as it "
+            f"is: leave them out, or give --tokenizer {', '.join(TOKENIZERS)}"
+        )
     if has_file(path / VOCABULARY):
         return read_vocabulary(path)
     if path.name == "tokenizer.json" and _is_byte_pairs(path):
