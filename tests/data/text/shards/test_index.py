@@ -41,11 +41,13 @@ def test_a_token_has_two_bytes_while_they_suffice() -> None:
     [
         ({"format": 2}, "has format 2, wanted 1"),
         ({"dtype": "int8"}, "must have dtype uint16 or uint32"),
+        ({"dtype": ["uint16"]}, "must have dtype uint16 or uint32"),
         ({"vocab_size": True}, "a vocab_size, got 'uint16' and True"),
         ({"parts": {"val": [FILE._asdict()]}}, "must list files of train"),
         ({"parts": {"train": [FILE._asdict()], "more": []}}, "must list files of train"),
         ({"parts": {"train": [{**FILE._asdict(), "name": "../x.bin"}]}}, "is no token file"),
         ({"parts": {"train": [{**FILE._asdict(), "tokens": -1}]}}, "is no token file"),
+        ({"parts": {"train": [{**FILE._asdict(), "tokens": 10**30}]}}, "is no token file"),
         ({"parts": {"train": [{**FILE._asdict(), "sha256": "0"}]}}, "is no token file"),
         ({"parts": {"train": [{"name": "x.bin"}]}}, "is not an index of token files"),
         ({"parts": []}, "is not an index of token files"),

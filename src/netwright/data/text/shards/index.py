@@ -23,6 +23,7 @@ from netwright.data.text.tokenizer import Tokenizer
 INDEX, VOCABULARY = "index.json", "vocabulary.json"
 FORMAT = 1
 PARTS = ("train", "val", "test")
+MOST_TOKENS = 2**40  # of a file: the sum of as many files as are allowed fits 64 bits
 NAME = re.compile(r"[A-Za-z0-9_-]+\.bin")  # no path: a file lies in the folder itself
 
 
@@ -87,7 +88,8 @@ def read_index(folder: Path) -> ShardIndex:
     except (KeyError, TypeError, AttributeError) as error:
         raise DataError(f"{folder / INDEX} is not an index of token files: {error!r:.80}") from None
     FILES.check(folder, sum(map(len, parts.values())), "lists")
-    if index.dtype not in DTYPES or type(index.vocab_size) is not int or index.vocab_size < 1:
+    is_dtype = isinstance(index.dtype, str) and index.dtype in DTYPES
+    if not is_dtype or type(index.vocab_size) is not int or index.vocab_size < 1:
         raise DataError(
             f"{folder / INDEX} must have dtype {' or '.join(DTYPES)} and a vocab_size, got "
             f"{index.dtype!r} and {index.vocab_size!r}"
@@ -107,10 +109,14 @@ def read_vocabulary(folder: Path) -> Tokenizer:
 
 
 def _file(folder: Path, file: TokenFile) -> TokenFile:
-    """Refuse what is no name of a file here, no count or no sum."""
-    is_file = isinstance(file.name, str) and NAME.fullmatch(file.name)
-    is_count = type(file.tokens) is int and file.tokens >= 0
-    is_sum = isinstance(file.sha256, str) and SHA256.fullmatch(file.sha256)
-    if not (is_file and is_count and is_sum):
+    if not is_token_file(file):
         raise DataError(f"{folder / INDEX} lists {file!r:.80}, which is no token file")
     return file
+
+
+def is_token_file(file: TokenFile) -> bool:
+    """Whether this, which may come from elsewhere, has a name of a file here, a count and a sum."""
+    is_name = isinstance(file.name, str) and NAME.fullmatch(file.name)
+    is_count = type(file.tokens) is int and 0 <= file.tokens <= MOST_TOKENS
+    is_sum = isinstance(file.sha256, str) and SHA256.fullmatch(file.sha256)
+    return bool(is_name and is_count and is_sum)
