@@ -51,7 +51,7 @@ def corpus_tokens(
     if lower or vocab_size is not None:
         raise ConfigError(
             f"--lower and --vocab-size are for a tokenizer that is fitted, {source} is used as it "
-            f"is: leave them out, or give --tokenizer {', '.join(TOKENIZERS)}"
+            f"is: leave them out, or give --tokenizer {' or '.join(TOKENIZERS)}"
         )
     if has_file(path / VOCABULARY):
         return read_vocabulary(path)

@@ -13,6 +13,7 @@ from netwright.data.text.char_tokenizer import CharTokenizer
 from netwright.data.text.corpus_encoder import stream_of
 from netwright.data.text.shards import pieces, prepare
 from netwright.data.text.shards.index import is_shards_folder, read_index, read_vocabulary
+from netwright.data.text.shards.notes import DONE
 from netwright.data.text.shards.prepare import Preparation, Prepared, prepare_shards, summary
 
 
@@ -143,5 +144,5 @@ def test_several_processes_write_the_same_files(
     prepared(corpus, "alone", piece_size=2**20)
     prepared(corpus, "together", piece_size=2**20, workers=2)
     alone, together = files_of(corpus.parent / "alone"), files_of(corpus.parent / "together")
-    alone.pop(prepare.NOTES), together.pop(prepare.NOTES)  # they name them as they were finished
+    alone.pop(DONE), together.pop(DONE)  # they name them as they were finished
     assert alone == together

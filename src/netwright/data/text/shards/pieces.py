@@ -6,17 +6,20 @@ between two letters, where no tokenizer joins what is before with what is behind
 
     ... of a line\n|The next line ...
 
-Packed files (.gz) cannot be entered in the middle: each is one piece.
+Small texts are joined, in their order, until a piece is full: there are about as many token files
+as the size of the corpus asks for, however many texts it has. Packed files (.gz) cannot be entered
+in the middle: each is in one piece.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from netwright.core.errors import ConfigError, DataError
 from netwright.core.files.regular_file import open_regular
+from netwright.core.limits import FILES
 from netwright.data.files.file_content import PIECE, Allowance
 from netwright.data.text.text_files import has_ending, named_parts, telling_of
 
@@ -27,20 +30,16 @@ LINE_END = re.compile(rb"\n")
 CHARACTER = re.compile(rb"[\x00-\x7f\xc0-\xff]")  # a byte with which a character of UTF-8 begins
 
 
-class TextPiece(NamedTuple):
-    """What becomes one token file.
+class TextRange(NamedTuple):
+    """Some of a text, or all of it.
 
     Args:
-        part: train, val or test.
-        name: of the token file.
         file: of the text.
         begin: the first byte.
         end: the byte behind the last; 0: all of a packed file.
         is_ended: the text is followed by another one, from which <eos> divides it.
     """
 
-    part: str
-    name: str
     file: Path
     begin: int
     end: int
@@ -70,9 +69,32 @@ class TextPiece(NamedTuple):
             return
         file.seek(self.begin)
         rest = self.end - self.begin
-        while rest and (content := file.read(min(rest, PIECE))):
+        while rest > 0 and (content := file.read(min(rest, PIECE))):
             rest -= len(content)
             yield content
+
+
+class TextPiece(NamedTuple):
+    """What becomes one token file.
+
+    Args:
+        part: train, val or test.
+        name: of the token file.
+        ranges: of one or several texts, one after the other.
+    """
+
+    part: str
+    name: str
+    ranges: tuple[TextRange, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes to be read."""
+        return sum(one.size for one in self.ranges)
+
+    def blocks(self) -> Iterator[str]:
+        """Its text, some of it at a time."""
+        return chain.from_iterable(one.blocks() for one in self.ranges)
 
 
 class _Unlimited(Allowance):
@@ -121,34 +143,59 @@ def plan_pieces(
         raise ConfigError(f"val_size + test_size must be less than 1, got {val_size} + {test_size}")
     named = named_parts(files, root)
     if named:
-        stretches = [
-            (part, file, 0, file.stat().st_size, len(its) > 1)
+        stretches = {
+            part: [TextRange(file, 0, file.stat().st_size, len(its) > 1) for file in its]
             for part, its in named.items()
-            for file in its
-        ]
+        }
     else:
-        stretches = list(_by_position(files, val_size, test_size))
-    pieces: list[TextPiece] = []
-    counts = dict.fromkeys(("train", "val", "test"), 0)
-    for part, file, begin, end, is_ended in stretches:
-        cuts = [begin, *_cuts(file, range(begin + piece_size, end, piece_size)), end]
-        if _is_packed(file):
-            cuts = [0, 0]
-        for first, last in pairwise(cuts):
-            if first == last and not _is_packed(file):
-                continue
-            name = f"{part}-{counts[part]:05}.bin"
-            counts[part] += 1
-            pieces.append(TextPiece(part, name, file, first, last, is_ended and last == cuts[-1]))
-    if not counts["train"]:
+        stretches = {"train": [], "val": [], "test": []}
+        for part, stretch in _by_position(files, val_size, test_size):
+            stretches[part].append(stretch)
+    if not stretches["train"]:
         raise DataError(f"{root} has no text to train on: give more, or a smaller val_size")
+    pieces = [
+        TextPiece(part, f"{part}-{number:05}.bin", ranges)
+        for part, its in stretches.items()
+        for number, ranges in enumerate(_joined(its, piece_size))
+    ]
+    if len(pieces) > FILES.value:
+        raise ConfigError(
+            f"{root} would become {len(pieces):,} token files, at most {FILES.value:,.0f} are "
+            f"allowed: give a larger --shard-mb"
+        )
     return pieces
 
 
-Stretch = tuple[str, Path, int, int, bool]  # part, file, first byte, byte behind the last, is ended
+def _joined(stretches: Iterable[TextRange], size: int) -> Iterator[tuple[TextRange, ...]]:
+    """Stretches in their order, cut where they are longer than a piece, joined while they fit."""
+    held: list[TextRange] = []
+    filled = 0
+    for one in chain.from_iterable(_divided(stretch, size) for stretch in stretches):
+        if held and filled + one.size > size:
+            yield tuple(held)
+            held, filled = [], 0
+        held.append(one)
+        filled += one.size
+    if held:
+        yield tuple(held)
 
 
-def _by_position(files: Sequence[Path], val_size: float, test_size: float) -> Iterator[Stretch]:
+def _divided(stretch: TextRange, size: int) -> Iterator[TextRange]:
+    """A stretch in ranges of about a size; a packed file is one."""
+    file, begin, end, is_ended = stretch
+    if _is_packed(file):
+        yield TextRange(file, 0, 0, is_ended)
+        return
+    # A place near the end is looked for further than the end: it may be found behind it.
+    cuts = (min(cut, end) for cut in _cuts(file, range(begin + size, end, size)))
+    for first, last in pairwise([begin, *cuts, end]):
+        if first < last:
+            yield TextRange(file, first, last, is_ended and last == end)
+
+
+def _by_position(
+    files: Sequence[Path], val_size: float, test_size: float
+) -> Iterator[tuple[str, TextRange]]:
     """The files one after the other, cut twice; a packed file goes where its middle is."""
     sizes = [file.stat().st_size for file in files]
     total, offset = sum(sizes), 0
@@ -161,7 +208,7 @@ def _by_position(files: Sequence[Path], val_size: float, test_size: float) -> It
         if _is_packed(file):
             middle = offset + size // 2
             part = next(part for part, bound in bounds.items() if middle <= bound)
-            yield part, file, 0, size, len(files) > 1
+            yield part, TextRange(file, 0, size, len(files) > 1)
         else:
             begin = 0
             for part, bound in bounds.items():
@@ -170,7 +217,7 @@ def _by_position(files: Sequence[Path], val_size: float, test_size: float) -> It
                 else:
                     end = max(begin, *_cuts(file, [bound - offset]), 0) if bound > offset else 0
                 if end > begin:
-                    yield part, file, begin, end, len(files) > 1 and end == size
+                    yield part, TextRange(file, begin, end, len(files) > 1 and end == size)
                     begin = end
         offset += size
 

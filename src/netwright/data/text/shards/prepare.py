@@ -16,19 +16,17 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from netwright.core.errors import DataError, RunError
-from netwright.core.files.folder_lock import LOCK, FolderLock
+from netwright.core.errors import RunError
+from netwright.core.files.folder_lock import FolderLock
 from netwright.core.files.inside import has_file
 from netwright.core.files.storage import (
     make_folder,
-    read_json,
     remove_leftovers,
     write_json,
     write_pieces,
@@ -44,11 +42,11 @@ from netwright.data.text.shards.index import (
     read_vocabulary,
     write_index,
 )
+from netwright.data.text.shards.notes import Encoded, Notes
 from netwright.data.text.shards.pieces import BLOCK, TextPiece, plan_pieces
 from netwright.data.text.text_files import PLAIN, find_files, telling_of
 from netwright.data.text.tokenizer import EOS, UNK, Tokenizer
 
-NOTES = "preparation.json"  # what is done, for who goes on
 FITTED_ON = 64  # blocks of text that a tokenizer is fitted on
 
 Tell = Callable[[int, int], None]  # bytes read, tokens written so far
@@ -88,14 +86,6 @@ class Preparation:
             test_size=self.test_size,
             piece_size=max(BLOCK, self.piece_size),
         )
-
-
-class Encoded(NamedTuple):
-    """A token file that was written, the bytes that it was made from, and its unknown tokens."""
-
-    file: TokenFile
-    size: int
-    unknown: int
 
 
 @dataclass(frozen=True)
@@ -147,9 +137,8 @@ def summary(made: Prepared) -> list[str]:
 
 
 def _prepared(what: Preparation, pieces: Sequence[TextPiece], tell: Tell) -> Prepared:
-    conditions = _conditions(what, pieces)
-    done = _begun(what.out, conditions)
-    notes, kept = _Notes(what.out, conditions, done), len(done)
+    notes = Notes(what.out, _conditions(what, pieces))
+    done, kept = notes.done, len(notes.done)
     tokenizer = _tokenizer(what, pieces)
     read = sum(one.size for one in done.values())
     made = sum(one.file.tokens for one in done.values())
@@ -186,10 +175,11 @@ def encode_piece(folder: Path, piece: TextPiece, tokenizer: Tokenizer, dtype: st
 
 
 def _tokens(piece: TextPiece, tokenizer: Tokenizer, dtype: Any) -> Iterator[Any]:
-    for text in piece.blocks():
-        yield np.fromiter(tokenizer.each_token(text), dtype)
-    if piece.is_ended:
-        yield np.array([EOS], dtype)
+    for one in piece.ranges:
+        for text in one.blocks():
+            yield np.fromiter(tokenizer.each_token(text), dtype)
+        if one.is_ended:
+            yield np.array([EOS], dtype)
 
 
 def _encoded(
@@ -216,50 +206,10 @@ def _encoded(
             ) from None
 
 
-class _Notes:
-    """Which token files are there, on disk after each of them."""
-
-    def __init__(self, folder: Path, conditions: dict[str, Any], done: dict[str, Encoded]) -> None:
-        self.path, self.conditions, self.done = folder / NOTES, conditions, done
-        self._write()
-
-    def add(self, one: Encoded) -> None:
-        """Note a file that was written."""
-        self.done[one.file.name] = one
-        self._write()
-
-    def _write(self) -> None:
-        done = [[*one.file, one.size, one.unknown] for one in self.done.values()]
-        write_json(self.path, {"conditions": self.conditions, "done": done})
-
-
-def _begun(folder: Path, conditions: dict[str, Any]) -> dict[str, Encoded]:
-    """The token files that are there and belong to this corpus and these settings."""
-    if not has_file(folder / NOTES):
-        if set(os.listdir(folder)) - {LOCK}:
-            raise DataError(f"{folder} holds other files: give --out a new or empty folder")
-        return {}
-    told = read_json(folder / NOTES)
-    if not isinstance(told, dict) or told.get("conditions") != conditions:
-        raise DataError(
-            f"{folder} was begun from other texts or with other settings: give another --out, or "
-            f"delete it"
-        )
-    try:
-        done = [
-            Encoded(TokenFile(name, tokens, total), size, unknown)
-            for name, tokens, total, size, unknown in told["done"]
-        ]
-    except (KeyError, TypeError, ValueError) as error:
-        raise DataError(
-            f"{folder / NOTES} cannot be read: {error!r:.60}; delete {folder}"
-        ) from None
-    return {one.file.name: one for one in done if has_file(folder / one.file.name)}
-
-
 def _conditions(what: Preparation, pieces: Sequence[TextPiece]) -> dict[str, Any]:
     """What the token files follow from, as plain values."""
-    files = {piece.file: piece.file.stat() for piece in pieces}
+    files = {one.file: one.file.stat() for piece in pieces for one in piece.ranges}
+    numbers = {file: number for number, file in enumerate(files)}
     tokens = what.tokens
     if isinstance(tokens, Tokenizer):
         content = repr(tokens).encode()
@@ -267,12 +217,12 @@ def _conditions(what: Preparation, pieces: Sequence[TextPiece]) -> dict[str, Any
     else:
         told = [tokens.tokenizer, tokens.vocab_size, tokens.min_count, tokens.lower]
     return {
-        "format": 1,
+        "format": 2,
         "tokens": told,
         "files": [[str(one), at.st_size, at.st_mtime_ns] for one, at in files.items()],
         "pieces": [
-            [one.part, one.name, one.begin, one.end, one.is_ended, list(files).index(one.file)]
-            for one in pieces
+            [piece.name, [[numbers[one.file], *one[1:]] for one in piece.ranges]]
+            for piece in pieces
         ],
     }
 
@@ -284,12 +234,21 @@ def _tokenizer(what: Preparation, pieces: Sequence[TextPiece]) -> Tokenizer:
     if has_file(what.out / VOCABULARY):
         return read_vocabulary(what.out)
     train = [piece for piece in pieces if piece.part == "train"]
-    of_each = -(-FITTED_ON // len(train))
+    of_each = -(-FITTED_ON // len(train)) * BLOCK
     some = train[:: -(-len(train) // FITTED_ON)]
-    texts = [text for piece in some for text in islice(piece.blocks(), of_each)]
+    texts = [text for piece in some for text in _beginning(piece, of_each)]
     tokenizer = fit_tokenizer(texts, what.tokens, what.corpus.name)
     write_json(what.out / VOCABULARY, tokenizer.to_json())
     return tokenizer
+
+
+def _beginning(piece: TextPiece, size: int) -> Iterator[str]:
+    """Blocks of a piece until they have as many characters; of small texts, a block each."""
+    for text in piece.blocks():
+        yield text
+        size -= len(text)
+        if size <= 0:
+            return
 
 
 def _has_content(file: Path) -> bool:
