@@ -66,7 +66,7 @@ class Browser:
             self._session = ""
             self.call("Browser.close")
         self._process.terminate()
-        self._process.wait()
+        self._process.wait(PATIENCE)
         os.close(self._out)
         os.close(self._in)
 

@@ -156,4 +156,5 @@ def test_resuming_starts_a_command_of_its_own(
     monkeypatch.setattr("subprocess.Popen", Started)
     visitor: Visitor = studio()
     assert visitor.post("/api/resume", {"run": RUN}).json["pid"] == 7
-    assert started[0][1:] == ["-m", "netwright", "train", "--resume", f"./{RUN}", "--quiet"]
+    words = ["-P", "-m", "netwright", "train", "--resume", f"./{RUN}", "--quiet"]
+    assert started[0][1:] == words

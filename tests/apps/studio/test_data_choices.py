@@ -13,6 +13,7 @@ from netwright.apps.studio.data_choices import (
     data_files,
 )
 from netwright.core.errors import ConfigError, NetwrightError
+from netwright.core.files.inside import Folder
 from tests.recipes.saved.test_run_list import begun
 
 
@@ -35,6 +36,20 @@ def test_files_are_offered_and_nothing_hidden_linked_or_of_a_run(top: Path) -> N
     assert data_files(top) == ["a.csv", "deep/", "deep/b.TSV", "run/"]
 
 
+def test_a_folder_that_cannot_be_opened_is_passed_over(
+    top: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = Folder.folder
+
+    def refused(self: Folder, name: str) -> Folder:
+        if name == "deep":
+            raise PermissionError(13, "Permission denied")
+        return opened(self, name)
+
+    monkeypatch.setattr(Folder, "folder", refused)
+    assert data_files(top) == ["a.csv", "run/"]
+
+
 def test_sets_that_need_a_file_are_not_offered_without_one() -> None:
     sets = built_in()
     assert {"moons", "mnist", "imdb"} <= set(sets)
@@ -44,6 +59,8 @@ def test_sets_that_need_a_file_are_not_offered_without_one() -> None:
 def test_columns_are_read_by_their_separator(top: Path) -> None:
     assert column_names(top / "a.csv") == ["x", "y"]
     assert column_names(top / "deep" / "b.TSV") == ["u v", "w"]
+    (top / "old.csv").write_bytes(b"x,y\r1,2\r3,4\r")  # lines end as they did on old Macs
+    assert column_names(top / "old.csv") == ["x", "y"]
     assert column_names(top / "deep") == column_names(top / "nowhere.csv") == []
 
 
@@ -67,4 +84,5 @@ def test_no_setting_names_a_file_outside(top: Path) -> None:
     for value in [*away, {"a": ["/etc"]}, "a\0"]:
         with pytest.raises(ConfigError, match="leads out of the folder"):
             check_inside(top, {"model.embeddings": value})
+    check_inside(top, {"data.target": "price / m2", "data": {"drop": ["a, / b"]}})
     check_inside(top, {"a": "0.1", "b": "64,32", "c": "deep/b.TSV", "d": None, "e": ["x", 1]})

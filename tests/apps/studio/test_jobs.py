@@ -12,9 +12,11 @@ from netwright.apps.studio.jobs import LOGS, MOST_RUNNING, Jobs
 
 @pytest.mark.slow
 def test_a_command_that_fails_is_told_by_its_sentence(tmp_path: Path) -> None:
+    for module in ("json", "netwright"):  # Python files in the folder are not imported
+        (tmp_path / f"{module}.py").write_text("raise SystemExit('imported from the folder')")
     jobs = Jobs(tmp_path)
     job = jobs.start(["train", "nosuchmodel", "moons"], "netwright train nosuchmodel moons")
-    job.process.wait()
+    job.process.wait(120)
     (told,) = jobs.to_json()
     assert told["code"] == 2 and "nosuchmodel" in str(told["said"])
     assert len(list((tmp_path / LOGS).iterdir())) == 1

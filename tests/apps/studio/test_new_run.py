@@ -3,10 +3,12 @@
 import re
 import shlex
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from netwright.core.errors import ConfigError
 from netwright.recipes.plan.recipe_file import read_yaml
 from netwright.recipes.saved.run_list import list_runs
 from tests.apps.studio.conftest import Open
@@ -33,6 +35,23 @@ def test_a_file_is_named_as_seen_from_the_folder(studio: Open) -> None:
     told = visitor.post("/api/plan", plan).json
     assert told["command"] == "netwright train mlp a.csv --target kind"
     assert told["columns"] == ["x", "kind"] and str(visitor.folder) not in told["yaml"]
+
+
+def test_spaces_and_slashes_in_the_folder_and_in_columns_are_no_paths(tmp_path: Path) -> None:
+    from netwright.apps.studio.new_run import NewRun
+
+    folder = tmp_path / "My Folder"
+    folder.mkdir()
+    (folder / "my flats.csv").write_text("size,price / m2\n" + "1,2.5\n2,3.5\n" * 20)
+    settings = {"data.target": "price / m2", "data.missing": "n / a"}
+    asked = {"data": "my flats.csv", "model": "mlp", "settings": settings}
+    told = NewRun(folder, asked).plan()
+    assert told["error"] == "" and str(folder) not in told["command"]
+    words = shlex.split(told["command"])
+    assert {"my flats.csv", "price / m2"} <= set(words)
+    for setting in ("data.path", "model.target"):
+        with pytest.raises(ConfigError):
+            NewRun(folder, {**asked, "settings": {setting: "a /etc/passwd"}}).recipe()
 
 
 def test_a_mistake_is_told_beside_the_form(studio: Open) -> None:
@@ -82,8 +101,8 @@ def test_the_recipe_that_is_trained_is_the_one_that_was_shown(
     shown = visitor.post("/api/plan", MOONS).json
     monkeypatch.setattr("subprocess.Popen", Started)
     assert shown["command"] in visitor.post("/api/train", MOONS).json["said"]
-    assert started[0][3:5] == ["train", "-c"]
-    written = (visitor.folder / started[0][5]).read_text()
+    assert started[0][4:6] == ["train", "-c"]
+    written = (visitor.folder / started[0][6]).read_text()
     assert read_yaml(written, "recipe") == read_yaml(shown["yaml"], "plan")
 
 

@@ -1,5 +1,6 @@
 """The studio as a process: it says its address, lets in who has it, and ends on a signal."""
 
+import select
 import signal
 import subprocess
 import sys
@@ -26,15 +27,21 @@ def test_refuses_what_is_no_folder_and_a_port_that_is_taken(tmp_path: Path) -> N
             open_studio(tmp_path, host="127.0.0.1", port=port, names=[])
 
 
+def first_line(process: "subprocess.Popen[str]", seconds: float = 120) -> str:
+    """What a process says first; one that says nothing fails the test instead of blocking it."""
+    assert process.stderr is not None
+    assert select.select([process.stderr], [], [], seconds)[0], "it says nothing"
+    return process.stderr.readline()
+
+
 @pytest.mark.slow
 def test_it_listens_here_alone_and_ends_although_somebody_watches(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "netwright", "studio", str(tmp_path), "--port", "0"]
     process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
     try:
-        assert process.stderr is not None
-        address = urlsplit(process.stderr.readline().split(": ", 1)[1].strip())
+        address = urlsplit(first_line(process).split(": ", 1)[1].strip())
         assert address.hostname == "127.0.0.1"
-        asking = HTTPConnection("127.0.0.1", address.port or 0)
+        asking = HTTPConnection("127.0.0.1", address.port or 0, timeout=60)
         asking.request("GET", f"{address.path}?{address.query}")
         reply = asking.getresponse()
         reply.read()
@@ -45,6 +52,6 @@ def test_it_listens_here_alone_and_ends_although_somebody_watches(tmp_path: Path
         assert process.wait(30) == 143
     finally:
         process.kill()
-        process.wait()
+        process.wait(60)
         if process.stderr is not None:
             process.stderr.close()

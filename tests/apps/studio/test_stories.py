@@ -11,6 +11,9 @@ import pytest
 from tests.apps.studio.browser import CHROMIUM, Browser
 
 pytest.importorskip("uvicorn")
+
+from tests.apps.studio.test_opening import first_line
+
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium"),
@@ -30,11 +33,10 @@ def address(tmp_path: Path) -> Iterator[str]:
     (tmp_path / "work").mkdir()
     process = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     try:
-        assert process.stderr is not None
-        yield process.stderr.readline().split(": ", 1)[1].strip()
+        yield first_line(process).split(": ", 1)[1].strip()
     finally:
         process.terminate()
-        process.wait()
+        process.wait(60)
         if process.stderr is not None:
             process.stderr.close()
 

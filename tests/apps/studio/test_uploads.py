@@ -1,5 +1,9 @@
 """Uploads: a plain name, a bounded size, and nothing left of what was refused."""
 
+import errno
+import os
+import threading
+
 import pytest
 
 from tests.apps.server.asking import Answer
@@ -40,14 +44,39 @@ def test_what_is_too_large_leaves_nothing(studio: Open, monkeypatch: pytest.Monk
     visitor = studio()
     assert send(visitor, "a.csv", b"123456").status == 413
     assert list((visitor.folder / "uploads").iterdir()) == []
+    (visitor.folder / "uploads").rmdir()
+    declared = {**LET_IN, "Content-Length": "6"}  # enough to refuse it before a file is made
+    answer = visitor.asking.ask("POST", "/api/upload?name=a.csv", b"123456", declared)
+    assert answer.status == 413 and not (visitor.folder / "uploads").exists()
+
+
+def test_a_slow_disk_holds_up_nobody_else(studio: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    is_written, write = threading.Event(), os.write
+
+    def slow(handle: int, part: bytes) -> int:
+        is_written.wait(30)
+        return write(handle, part)
+
+    visitor = studio()
+    monkeypatch.setattr("netwright.apps.studio.uploads.os.write", slow)
+    sent = visitor.asking.begin("POST", "/api/upload?name=a.csv", b"1", LET_IN)
+    health = visitor.asking.begin("GET", "/health", headers=LET_IN)
+    try:
+        assert health.result(20).status == 200 and not sent.done()
+    finally:
+        is_written.set()
+    assert sent.result(30).status == 200
+
+
+def test_the_refusal_of_a_name_says_what_names_may_hold(studio: Open) -> None:
+    visitor = studio()
+    assert send(visitor, "my%20file.csv").json == {"path": "uploads/my file.csv"}
+    assert "letters, digits, spaces and . _ -" in send(visitor, "é.csv").error
 
 
 def test_a_full_disk_is_told_and_leaves_nothing(
     studio: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import errno
-    import os
-
     def full(handle: int, part: object) -> int:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

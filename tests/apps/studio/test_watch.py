@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import threading
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -49,6 +51,47 @@ def test_a_run_appears_and_its_curve_grows(tmp_path: Path, monkeypatch: pytest.M
         ends.append(True)
         assert await told(events) is None and watch.watchers == 0
         looking.cancel()
+
+    asyncio.run(asyncio.wait_for(watched(), 30))
+
+
+def test_one_look_at_a_time_although_who_asked_has_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looking = threading.Lock()
+    overlaps: list[bool] = []
+
+    def look() -> dict[str, Any]:
+        overlaps.append(not looking.acquire(blocking=False))
+        time.sleep(0.05)
+        if not overlaps[-1]:
+            looking.release()
+        return {"runs": [], "jobs": []}
+
+    async def watched() -> None:
+        watch = RunWatch(tmp_path, Jobs(tmp_path), lambda: False)
+        monkeypatch.setattr(watch, "look", look)
+        gone = asyncio.create_task(watch.refresh())
+        while not overlaps:
+            await asyncio.sleep(0.001)
+        gone.cancel()
+        first, second = await asyncio.gather(watch.refresh(), watch.refresh())
+        assert first is second  # what has not changed is not told again
+
+    asyncio.run(asyncio.wait_for(watched(), 30))
+    assert overlaps == [False, False, False]
+
+
+def test_a_look_that_fails_tells_what_was_seen_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails() -> dict[str, Any]:
+        raise OSError("gone")
+
+    async def watched() -> None:
+        watch = RunWatch(tmp_path, Jobs(tmp_path), lambda: False)
+        monkeypatch.setattr(watch, "look", fails)
+        assert await watch.refresh() == {"runs": [], "jobs": []}
 
     asyncio.run(watched())
 

@@ -7,6 +7,7 @@ import csv
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,15 @@ DEPTH = 2  # folders below the studio's
 MOST = 500  # files that are offered
 HEAD = 100_000  # bytes in which the first line of a table ends
 SEPARATORS = ",;\t|"
+# Settings that hold names of columns or texts of cells, never of files: `price / m2` is no path.
+COLUMNS = frozenset(
+    f"data.{name}"
+    for name in (
+        *("target", "text", "source", "prefix", "question", "context", "answer"),
+        *("drop", "features", "known", "time", "types", "missing"),
+        *("split_column", "weight_column", "group_column"),
+    )
+)
 NEEDS_A_FILE = frozenset({*READERS, "masked-text", "corrupted-text", "questions", "series"})
 
 
@@ -49,9 +59,10 @@ def _found(folder: Folder, path: str, depth: int) -> Iterator[str]:
         if kind == "file" and name.lower().endswith(ENDINGS):
             yield f"{path}{name}"
         elif kind == "folder" and name != "runs":
-            yield f"{path}{name}/"
-            if depth:
-                with folder.folder(name) as inner:
+            # one that cannot be opened, or is gone by now, is passed over
+            with suppress(NetwrightError, OSError), folder.folder(name) as inner:
+                yield f"{path}{name}/"
+                if depth:
                     yield from _found(inner, f"{path}{name}/", depth - 1)
 
 
@@ -63,7 +74,7 @@ def column_names(path: Path) -> list[str]:
         head = read_bytes(path, most=HEAD).decode("utf-8-sig", "replace")
     except OSError:
         return []
-    first = head.partition("\n")[0].strip("\r")
+    first = re.split(r"[\r\n]", head, maxsplit=1)[0]
     separator = max(SEPARATORS, key=first.count)
     return next(csv.reader([first], delimiter=separator), []) if separator in first else []
 
@@ -85,16 +96,23 @@ def checked_data(top: Path, data: str) -> str:
     return str(place)
 
 
-def check_inside(top: Path, value: Any) -> None:
-    """Refuse settings of which one names a file outside the folder, whatever it is for."""
+def check_inside(top: Path, value: Any, setting: str = "") -> None:
+    """Refuse settings of which one names a file outside the folder, whatever it is for.
+
+    Args:
+        top: the folder of the studio.
+        value: of a setting, or a mapping of settings; a text may hold several paths.
+        setting: its name with its section, data.target; "": of all of them.
+    """
     if isinstance(value, dict):
-        for one in value.values():
-            check_inside(top, one)
+        for name, one in value.items():
+            check_inside(top, one, f"{setting}.{name}" if setting else name)
     elif isinstance(value, list | tuple):
         for one in value:
-            check_inside(top, one)
+            check_inside(top, one, setting)
     elif isinstance(value, str):
-        for part in [value, *re.split(r"[,\"\[\]{}:=\s]+", value)]:
+        parts = [] if setting in COLUMNS else re.split(r"[,\"\[\]{}:=\s]+", value)
+        for part in [value, *parts]:
             if _leads_away(top, part):
                 raise ConfigError(f"{value!r:.100} leads out of the folder of the studio")
 

@@ -81,7 +81,13 @@ class Jobs:
             handle = parent.new_file(log.name)
         try:
             process = subprocess.Popen(
-                [sys.executable, "-m", "netwright", *arguments],
+                [
+                    sys.executable,
+                    "-P",
+                    "-m",
+                    "netwright",
+                    *arguments,
+                ],  # -P: the folder holds data, not code
                 cwd=self.folder,
                 stdin=subprocess.DEVNULL,
                 stdout=handle,

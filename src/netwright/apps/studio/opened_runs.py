@@ -14,6 +14,9 @@ from netwright.apps.server.served_runs import ServedRun
 from netwright.apps.server.server_config import ServerConfig
 from netwright.core.errors import ConfigError
 from netwright.core.files.storage import read_bytes
+from netwright.data.series.encoder import SeriesEncoder
+from netwright.data.tables.encoding import TableEncoder
+from netwright.data.tables.features.category_feature import CategoryFeature
 from netwright.inspection.drawing.compact_svg import compact_svg
 from netwright.inspection.drawing.page import data_address
 from netwright.recipes.plan.run_plan import fields_of
@@ -56,8 +59,14 @@ class OpenedRuns:
         return self.served(name).run
 
     def description(self, name: str) -> dict[str, Any]:
-        """What it takes and gives."""
-        return describe_run(self.served(name), self.config)
+        """What it takes and gives, with all categories of each column."""
+        served = self.served(name)
+        told = describe_run(served, self.config)
+        categories = _categories(served.run)
+        for column in told["takes"]["columns"]:
+            if column["name"] in categories:
+                column["values"] = categories[column["name"]]
+        return told
 
     def answer(self, name: str, media: str, body: bytes) -> Reply:
         """What `netwright predict` says of the inputs in a body."""
@@ -91,6 +100,19 @@ class OpenedRuns:
         seen = inspect(self.run(name), view, **_given(settings))
         with tempfile.TemporaryDirectory() as folder:
             return read_bytes(Path(seen.save(Path(folder) / "view.html")))
+
+
+def _categories(run: Run) -> dict[str, list[str]]:
+    """The categories that each column of a table has: what a field offers to choose from."""
+    encoder = run.preprocessor
+    parts = (encoder.past, encoder.known) if isinstance(encoder, SeriesEncoder) else (encoder,)
+    return {
+        feature.name: list(feature.categories)
+        for part in parts
+        if isinstance(part, TableEncoder)
+        for feature in part.features
+        if isinstance(feature, CategoryFeature)
+    }
 
 
 def _given(settings: Mapping[str, str]) -> dict[str, Any]:

@@ -27,9 +27,12 @@ async def take_upload(request: Request, top: Path) -> str:
     name = request.query_params.get("name", "")
     if not NAME.fullmatch(name) or not name.lower().endswith(ENDINGS):
         raise ConfigError(
-            f"a file is uploaded under a name of letters, digits and . _ - that ends in "
-            f"{', '.join(ENDINGS)}, got {name!r:.100}"
+            f"a file is uploaded under a name of letters, digits, spaces and . _ - that "
+            f"ends in {', '.join(ENDINGS)}, got {name!r:.100}"
         )
+    declared = request.headers.get("content-length", "")
+    if declared.isascii() and declared.isdigit() and len(declared) < 20:
+        _check_size(int(declared))
     make_folder(top / UPLOADS)
     with open_folder(top / UPLOADS, top) as folder:
         written, handle = _new_file(folder, name)
@@ -55,15 +58,27 @@ async def _write(request: Request, handle: int) -> None:
     size = 0
     async for part in request.stream():
         size += len(part)
-        if size > MOST_BYTES:
-            raise RefusalError(
-                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-                f"a file may have at most {MOST_BYTES / 1e6:g} MB; copy a larger one to the folder",
-                {"Connection": "close"},
-            )
-        left = memoryview(part)
-        while left:
-            left = left[os.write(handle, left) :]
+        _check_size(size)
+        writing = asyncio.create_task(asyncio.to_thread(_write_all, handle, part))
+        try:
+            await asyncio.shield(writing)
+        finally:  # the file is not closed under a thread that still writes to it
+            await asyncio.wait([writing])
+
+
+def _check_size(size: int) -> None:
+    if size > MOST_BYTES:
+        raise RefusalError(
+            HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+            f"a file may have at most {MOST_BYTES / 1e6:g} MB; copy a larger one to the folder",
+            {"Connection": "close"},
+        )
+
+
+def _write_all(handle: int, part: bytes) -> None:
+    left = memoryview(part)
+    while left:
+        left = left[os.write(handle, left) :]
 
 
 def _new_file(folder: Folder, name: str) -> tuple[str, int]:

@@ -36,7 +36,8 @@ class RunWatch:
         self.watchers = 0
         self._runs: dict[str, tuple[Any, ListedRun, LossCurves]] = {}
         self._changed = asyncio.Condition()
-        self._told: Told = {}
+        self._told: Told = {"runs": [], "jobs": []}
+        self._looking = asyncio.Lock()
 
     async def keep_looking(self) -> None:
         """Look while anybody watches."""
@@ -46,30 +47,35 @@ class RunWatch:
                 await self.refresh()
 
     async def refresh(self) -> Told:
-        """Look now."""
-        try:
-            told = await asyncio.to_thread(self.look)
-        except Exception as error:  # whatever it is, the next look may be better
-            print_warning(f"the folder could not be looked at: {error}")
+        """Look now; one look ends before the next begins, although who asked for it has gone."""
+        return await asyncio.shield(self._refresh())
+
+    async def _refresh(self) -> Told:
+        async with self._looking:
+            try:
+                told = await asyncio.to_thread(self.look)
+            except Exception as error:  # whatever it is, the next look may be better
+                print_warning(f"the folder could not be looked at: {error}")
+                return self._told
+            if told != self._told:
+                self._told = told
+                async with self._changed:
+                    self._changed.notify_all()
             return self._told
-        if told != self._told:
-            self._told = told
-            async with self._changed:
-                self._changed.notify_all()
-        return told
 
     def look(self) -> Told:
         """All runs, the newest first, and the commands that were started here."""
-        before, self._runs = self._runs, {}
+        runs: dict[str, tuple[Any, ListedRun, LossCurves]] = {}
         for name in run_names(self.folder):
-            mark, (old, run, curves) = self._mark(name), before.get(name, (None, None, None))
+            mark, (old, run, curves) = self._mark(name), self._runs.get(name, (None, None, None))
             if run is None or curves is None or mark != old or run.state == "training":
                 run = look_at_run(self.folder, name)
                 curves = curves or LossCurves(self.folder / name)
                 if run.state != "unreadable":
                     curves.read_on()
-            self._runs[name] = (mark, run, curves)
-        listed = [_told(run, curves) for _, run, curves in self._runs.values()]
+            runs[name] = (mark, run, curves)
+        self._runs = runs
+        listed = [_told(run, curves) for _, run, curves in runs.values()]
         listed.sort(key=lambda one: one["began"], reverse=True)
         return {"runs": listed, "jobs": self.jobs.to_json()}
 

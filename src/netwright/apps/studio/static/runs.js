@@ -25,6 +25,7 @@ const MOOD = { finished: "good", training: "live", unreadable: "bad", interrupte
 const address = new URLSearchParams(location.search);
 const ticked = new Set(address.getAll("tick"));
 const sort = { by: address.get("sort") || "began", up: address.get("up") === "1" };
+const stopping = new Set();  // asked to stop, and still training
 let told = { runs: [], jobs: [] };
 
 find("filter").value = address.get("filter") || "";
@@ -35,6 +36,7 @@ function lastLoss(run) {
   return line.length ? line.at(-1)[1] : null;
 }
 
+const isCompared = (run) => run.state === "finished" && ticked.has(run.name);
 const number = (value) => Number(value.toPrecision(4)).toString();
 
 // What is shown is in the address, so that a link or a reload shows the same.
@@ -83,21 +85,31 @@ function result(run) {
   return [element("b", {}, number(run.value)), ` ${run.metric} `, element("span", { className: "faint whole" }, beside)];
 }
 
+async function act(name, run) {
+  if (name === "delete" && !confirm(`Move ${run.name} to the bin?`)) return;
+  if (name === "stop") { stopping.add(run.name); draw(); }
+  try {
+    say((await ask(`/api/${name}`, { run: run.name })).said);
+  } catch (error) {
+    stopping.delete(run.name);
+    draw();
+    throw error;
+  }
+  if (name === "delete") ticked.delete(run.name);
+  take(await ask("/api/runs"));
+}
+
 function actions(run) {
+  if (stopping.has(run.name)) return [element("span", { className: "faint" }, "stopping")];
   return (CAN[run.state] || []).map((name) => element("button", {
-    type: "button", "aria-label": `${name} ${run.name}`, onclick: () => trying(async () => {
-      if (name === "delete" && !confirm(`Move ${run.name} to the bin?`)) return;
-      say((await ask(`/api/${name}`, { run: run.name })).said);
-      if (name === "delete") ticked.delete(run.name);
-      take(await ask("/api/runs"));
-    }),
+    type: "button", "aria-label": `${name} ${run.name}`, onclick: () => trying(() => act(name, run)),
   }, name));
 }
 
 function rowOf(run) {
   const tick = element("input", {
-    type: "checkbox", checked: ticked.has(run.name), "aria-label": `compare ${run.name}`,
-    disabled: run.state !== "finished" && run.state !== "stopped",
+    type: "checkbox", checked: isCompared(run), "aria-label": `compare ${run.name}`,
+    disabled: run.state !== "finished",
     onchange: (event) => { ticked[event.target.checked ? "add" : "delete"](run.name); remember(); offer(); },
   });
   const name = run.has_report
@@ -137,14 +149,14 @@ function drawJobs() {
 }
 
 function offer() {
-  const chosen = told.runs.filter((run) => ticked.has(run.name)).length;
+  const chosen = told.runs.filter(isCompared).length;
   find("compare").disabled = chosen < 2;
   find("compare").textContent = chosen < 2 ? "Tick two runs to compare them" : `Compare ${chosen} runs`;
 }
 
 async function compare() {
   const asked = new URLSearchParams();
-  for (const run of shown().reverse()) if (ticked.has(run.name)) asked.append("run", run.name);
+  for (const run of shown().reverse()) if (isCompared(run)) asked.append("run", run.name);
   const said = await ask(`/api/compare?${asked}`);
   find("comparison").replaceChildren(
     element("h3", {}, said.title), element("p", { className: "note" }, said.setting),
@@ -156,6 +168,8 @@ async function compare() {
 
 function take(state) {
   told = state;
+  const training = new Set(told.runs.filter((run) => run.state === "training").map((run) => run.name));
+  for (const name of stopping) if (!training.has(name)) stopping.delete(name);
   draw();
 }
 

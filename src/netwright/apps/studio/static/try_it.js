@@ -7,7 +7,14 @@ import { ask, element, find, say, trying } from "./elements.js";
 let told = null, drawing = null, picture = null;
 
 const name = () => find("run").value;
+const MOST_FIELDS = 200;
+const isRow = () => told.takes.keys.includes("rows") && told.takes.columns.length > 0 && told.takes.columns.length <= MOST_FIELDS;
+const jsonKey = () => (told.takes.keys.includes("inputs") ? "inputs" : "rows");
+const given = (field) => address.get(`asked.${field}`) || "";
 const values = () => Object.fromEntries([...find("asked").elements].filter((one) => one.name).map((one) => [one.name, one.value]));
+
+// Under names of their own: a column may be called `run`.
+const keep = (fields) => remember({ run: name(), ...Object.fromEntries(Object.entries(fields).map(([field, value]) => [`asked.${field}`, value])) });
 
 function field(label, input, hint = "") {
   input.id = `asked-${input.name}`;
@@ -16,27 +23,27 @@ function field(label, input, hint = "") {
 }
 
 function columnField(column) {
-  const given = address.get(column.name) || "";
+  const value = given(column.name);
   if (column.values) {
-    return field(column.name, element("select", { name: column.name }, ...["", ...column.values].map((value) =>
-      element("option", { value, selected: value === given }, value || "(missing)"))));
+    return field(column.name, element("select", { name: column.name }, ...["", ...column.values].map((one) =>
+      element("option", { value: one, selected: one === value }, one || "(missing)"))));
   }
   if (column.type === "number") {
-    return field(column.name, element("input", { type: "text", inputMode: "decimal", name: column.name, value: given }));
+    return field(column.name, element("input", { type: "text", inputMode: "decimal", name: column.name, value }));
   }
-  return field(column.name, element("textarea", { rows: 3, name: column.name, value: given }));
+  return field(column.name, element("textarea", { rows: 3, name: column.name, value }));
 }
 
 function fields() {
   drawing = picture = null;
   const { keys, media, columns, shape } = told.takes;
   if (told.generates) {
-    return [field("Prompt", element("textarea", { rows: 3, name: "prompt", value: address.get("prompt") || "" })),
+    return [field("Prompt", element("textarea", { rows: 3, name: "prompt", value: given("prompt") })),
       field("Tokens", element("input", { type: "number", name: "max_tokens", value: 100, min: 1 }), "how long the text may become"),
       field("Temperature", element("input", { type: "number", step: "any", name: "temperature", value: 1 }), "lower: likelier words")];
   }
-  if (keys.includes("rows") && columns.length && columns.length <= 200) return columns.map(columnField);
-  if (keys.includes("texts")) return [field("Text", element("textarea", { rows: 3, name: "text", value: address.get("text") || "" }))];
+  if (isRow()) return columns.map(columnField);
+  if (keys.includes("texts")) return [field("Text", element("textarea", { rows: 3, name: "text", value: given("text") }))];
   if (media.includes("image/*")) {
     picture = element("input", { type: "file", accept: "image/*", name: "picture", onchange: () => trying(question) });
     const [, height, width] = shape;
@@ -45,7 +52,10 @@ function fields() {
     return [element("div", {}, drawing.canvas, element("div", {}, clear)), field("Or a picture", picture)];
   }
   const zeros = (sizes) => sizes.length ? Array(sizes[0]).fill(zeros(sizes.slice(1))) : 0;
-  return [field("Inputs as JSON", element("textarea", { rows: 8, name: "inputs", value: JSON.stringify([zeros(shape)]) }), `of shape ${shape.join(" x ")}`)];
+  const inJson = (value) => element("textarea", { rows: 8, name: jsonKey(), value: JSON.stringify([value]) });
+  if (jsonKey() === "inputs") return [field("Inputs as JSON", inJson(zeros(shape)), `of shape ${shape.join(" x ")}`)];
+  const row = Object.fromEntries(columns.map((column) => [column.name, column.type === "number" ? 0 : column.values?.[0] ?? ""]));
+  return [field("Rows as JSON", inJson(row), `of ${columns.length} columns`)];
 }
 
 async function choose() {
@@ -60,24 +70,24 @@ async function choose() {
 }
 
 async function sent() {
-  const given = values();
+  const fields = values();
   if (picture) {
     const file = picture.files[0] || await drawing.file();
     picture.value = "";
     return [file, "image/png", ["netwright", "predict", name(), "picture.png", "--proba"]];
   }
-  if (told.takes.keys.includes("rows") && told.takes.columns.length) {
+  if (isRow()) {
     const row = {}, pairs = [];
     for (const column of told.takes.columns) {
-      const value = given[column.name];
+      const value = fields[column.name];
       if (value === "") continue;
       row[column.name] = column.type === "number" && !Number.isNaN(Number(value)) ? Number(value) : value;
       pairs.push(`${column.name}=${value}`);
     }
     return [JSON.stringify({ rows: [row] }), "application/json", ["netwright", "predict", name(), "--row", pairs.join(",")]];
   }
-  if ("text" in given) return [JSON.stringify({ texts: [given.text] }), "application/json", ["netwright", "predict", name(), "texts.txt"]];
-  return [`{"inputs": ${given.inputs}}`, "application/json", []];
+  if ("text" in fields) return [JSON.stringify({ texts: [fields.text] }), "application/json", ["netwright", "predict", name(), "texts.txt"]];
+  return [`{"${jsonKey()}": ${fields[jsonKey()]}}`, "application/json", []];
 }
 
 const bar = (part) => element("progress", { max: 1, value: part, "aria-hidden": "true" });
@@ -104,7 +114,7 @@ async function question() {
   find("answer").replaceChildren(...said.answers.map(answered),
     ...(said.remarks || []).map((remark) => element("p", { className: "bad" }, remark)));
   if (words.length) showCommand(words);
-  if (!picture) remember({ run: name(), ...values() });
+  if (!picture) keep(isRow() || "text" in values() ? values() : {});  // JSON is too long for an address
   say("");
 }
 
@@ -118,7 +128,7 @@ async function generate() {
   showCommand(["netwright", "generate", name(), prompt, "--max-tokens", max_tokens, "--temperature", temperature]);
   const pieces = reply.body.pipeThrough(new TextDecoderStream()).getReader();
   for (let piece = await pieces.read(); !piece.done; piece = await pieces.read()) text.append(piece.value);
-  remember({ run: name(), prompt });
+  keep({ prompt });
   say("");
 }
 
