@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from netwright.core.errors import ConfigError
 from netwright.core.geometry.boxes import generalized_iou
 from netwright.losses.set_prediction import OF_NOTHING, match_queries, set_loss
 
@@ -97,6 +98,13 @@ def test_diverged_outputs_have_a_loss_that_is_not_finite_and_no_error() -> None:
     outputs, targets = case()
     outputs[0, 0] = torch.nan
     assert set_loss(outputs, targets).isfinite().tolist() == [False, True]
+
+
+def test_an_object_without_a_query_is_refused() -> None:
+    outputs, targets = case(queries=2)
+    with pytest.raises(ConfigError, match="3 objects, but the model has 2 queries: use at least"):
+        set_loss(outputs, targets)
+    assert set_loss(outputs[1:], targets[1:]).isfinite().all()  # this image has two
 
 
 def test_targets_may_be_of_another_precision_than_outputs() -> None:

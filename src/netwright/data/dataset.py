@@ -212,7 +212,7 @@ def _check_spans(data: Data, name: str, split: Split) -> None:
 
 
 def _check_boxes(data: Data, name: str, split: Split) -> None:
-    """Refuse targets that are no classes and boxes within the image."""
+    """Refuse targets that are no classes and boxes within the image, and parts without any."""
     targets, classes = split.targets, data.spec.num_outputs
     if targets.ndim != 3 or targets.shape[2] != 5:
         raise DataError(
@@ -228,6 +228,9 @@ def _check_boxes(data: Data, name: str, split: Split) -> None:
             f"the objects in row {row} of the {name} split of {data.name} must be a class below "
             f"{classes}, or -1, and a box in shares of the image, got {targets[row].tolist()}"
         )
+    counted = kind if split.weights is None else kind[split.weights > 0]
+    if not bool((counted >= 0).any()):
+        raise DataError(f"the {name} split of {data.name} has no object in any image")
 
 
 def _check_classes(data: Data, name: str, split: Split) -> None:

@@ -17,6 +17,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from netwright.core.card import Card
+from netwright.core.errors import ConfigError
 from netwright.core.geometry.boxes import generalized_iou, match
 from netwright.losses.loss import Loss, Reduction, reduce
 
@@ -26,6 +27,22 @@ OF_DISTANCE, OF_OVERLAP, OF_NOTHING = 5.0, 2.0, 0.1  # how much each part counts
 def split_outputs(outputs: Tensor) -> tuple[Tensor, Tensor]:
     """The logits of classes and of no object (B, Q, C + 1), and those of boxes (B, Q, 4)."""
     return outputs[..., :-4], outputs[..., -4:]
+
+
+def check_queries(queries: int, targets: Tensor, where: str) -> None:
+    """Refuse images with more objects (B, M, 5) than queries: some would be learned by none.
+
+    Args:
+        queries: Q.
+        targets: the objects of each image.
+        where: which images these are.
+    """
+    counts = (targets[..., 0] >= 0).sum(dim=1)
+    if bool((counts > queries).any()):
+        raise ConfigError(
+            f"an image in {where} has {int(counts.max())} objects, but the model has {queries} "
+            f"{'query' if queries == 1 else 'queries'}: use at least one query per object"
+        )
 
 
 def match_queries(outputs: Tensor, targets: Tensor) -> Tensor:
@@ -46,6 +63,7 @@ def match_queries(outputs: Tensor, targets: Tensor) -> Tensor:
 def set_loss(outputs: Tensor, targets: Tensor, reduction: Reduction = "none") -> Tensor:
     """The loss of each image (B,), their mean or their sum."""
     logits, boxes = split_outputs(outputs)
+    check_queries(outputs.shape[1], targets, "the batch")
     queries = match_queries(outputs, targets)
     images, objects = (queries >= 0).nonzero(as_tuple=True)
     matched = (images, queries[images, objects])

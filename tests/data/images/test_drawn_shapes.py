@@ -80,6 +80,16 @@ def test_targets_that_are_no_boxes_are_refused_with_their_row() -> None:
         check_data(data)
 
 
+@pytest.mark.parametrize("part", ["train", "val", "test"])
+def test_a_part_without_an_object_is_refused(part: str) -> None:
+    data = load("shapes", n=20, side=16)
+    data.split(part).targets[1:, :, 0] = -1
+    check_data(data)
+    data.split(part).targets[..., 0] = -1
+    with pytest.raises(DataError, match=f"the {part} split of shapes has no object in any image"):
+        check_data(data)
+
+
 def test_more_than_fits_is_refused_before_it_is_drawn() -> None:
     with pytest.raises(ConfigError, match="objects"):
         ShapesConfig(objects=9)

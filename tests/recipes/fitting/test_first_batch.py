@@ -7,12 +7,13 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from netwright.core.errors import ShapeError
+from netwright.core.errors import ConfigError, ShapeError
 from netwright.data.array_encoder import ArrayEncoder
-from netwright.data.catalog import SOURCES
+from netwright.data.catalog import SOURCES, load
 from netwright.data.dataset import Data, Split
 from netwright.data.spec import VARIES, DataSpec
 from netwright.models.mlp import MLP, MLPConfig
+from netwright.models.vision.detr import DETR, DETRConfig
 from netwright.recipes.fitting.first_batch import time_step, try_first_batch
 from netwright.train.tasks import language_modelling
 from netwright.train.tasks.catalog import task_for
@@ -167,3 +168,11 @@ def test_a_step_is_timed_with_recurrent_layers_as_cudnn_goes_back_through_them(i
     assert time_step(model, iris, task_for(iris), 8) > 0
     assert set(model.modes) == {(True, 0.0)}
     assert (model.rnn.training, model.rnn.dropout) == (True, 0.5)
+
+
+def test_more_objects_than_queries_are_refused_though_the_first_batch_has_fewer() -> None:
+    data = load("shapes", n=40, side=16, objects=2)
+    data.train.targets[:4, 1, 0] = -1
+    model = DETR.build(DETRConfig(queries=1, layers=1, width=8), data.spec)
+    with pytest.raises(ConfigError, match=r"train split of shapes has 2 objects, .* has 1 query:"):
+        try_first_batch(model, data, task_for(data), 4)

@@ -27,6 +27,7 @@ from netwright.data.loading.loader import Batch
 from netwright.data.loading.source_loader import SourceLoader
 from netwright.data.loading.worker_loader import build_loader
 from netwright.data.spec import VARIES, DataSpec
+from netwright.losses.set_prediction import check_queries
 from netwright.train.tasks.forward_pass import forward_for
 from netwright.train.tasks.task import Task
 from netwright.train.tasks.unlabelled import Unlabelled
@@ -202,6 +203,7 @@ def _loss(model: nn.Module, batch: Batch, task: Task, data: Data, inside: list[s
             f"{_outputs_in_words(data)} of {data.name}, got {tuple(logits.shape)}"
             f"{_other_kind(data.spec, tuple(logits.shape), wanted)}"
         )
+    _check_queries(data, logits)
     if isinstance(task, Unlabelled) and task.own_loss is None:
         return logits.new_zeros(())  # a learning rule has a loss of its own
     try:
@@ -224,6 +226,13 @@ def _output_shape(spec: DataSpec, batch: Batch, logits: Tensor) -> tuple[int, ..
     length, *rest = spec.output_shape
     given = logits if spec.target == "boxes" and logits.ndim > 1 else batch.targets
     return (given.shape[1] if length == VARIES else length, *rest)
+
+
+def _check_queries(data: Data, logits: Tensor) -> None:
+    """Refuse a model that can say fewer objects of an image than some image of the data has."""
+    if data.spec.target == "boxes":
+        for name, split in data.splits():
+            check_queries(logits.shape[1], split.targets, f"the {name} split of {data.name}")
 
 
 def _other_kind(spec: DataSpec, got: tuple[int, ...], wanted: tuple[int, ...]) -> str:
