@@ -118,3 +118,5 @@ def test_a_typed_source_is_shown_with_what_the_model_itself_says_of_it() -> None
     wanted = cast(Any, run.model.eval()).attention_weights(told)[0][0, 0]
     shown = np.array(view["maps"][0]["weights"])
     assert np.allclose(shown, wanted[: len(shown), :4].numpy(), atol=1e-5)
+    with pytest.raises(ConfigError, match=r"text must have at most 5 tokens, .* got 6"):
+        nw.inspect(run, "alignment", text="abcabc")

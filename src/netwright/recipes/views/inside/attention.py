@@ -120,14 +120,20 @@ def _own_answer(subject: Subject, text: str) -> Tensor:
     encoder, model = cast(PairEncoder, subject.run.preprocessor), subject.run.model
     if not isinstance(model, SourceDecoder):
         raise ConfigError(f"text needs a model that says targets by itself, {subject.name} is none")
+    count = len(encoder.source.encode_all([text])[0])
+    if count > encoder.source_length:
+        raise ConfigError(
+            f"text must have at most {encoder.source_length} tokens, as many as the model reads, "
+            f"got {count}"
+        )
     source = encoder.encode([text])[:, : encoder.source_length].to(device_of(model))
     with evaluating(model):
         said = say_greedily(model, source, encoder.target_length, begin=BOS, end=EOS)
     ends = (said[0] == EOS) | (said[0] == PAD)
-    count = int(ends.int().argmax()) if bool(ends.any()) else encoder.target_length
+    length = int(ends.int().argmax()) if bool(ends.any()) else encoder.target_length
     told = torch.full_like(said[0], PAD)
     told[0] = BOS
-    told[1 : count + 1] = said[0, : min(count, encoder.target_length - 1)]
+    told[1 : length + 1] = said[0, : min(length, encoder.target_length - 1)]
     return torch.cat((source[0], told))
 
 
