@@ -115,9 +115,10 @@ def test_the_doctor_looks_first(studio: Open) -> None:
 def test_training_is_a_run_of_the_folder(studio: Open) -> None:
     visitor = studio()
     visitor.post("/api/train", MOONS)
-    deadline = time.monotonic() + 120
-    states: dict[str, str] = {}
-    while states.get("runs/mlp-moons-001") != "finished" and time.monotonic() < deadline:
-        states = {run.name: run.state for run in list_runs(visitor.folder)}
+    deadline, code = time.monotonic() + 600, None
+    while code is None and time.monotonic() < deadline:  # until the process itself has ended
         time.sleep(0.2)
+        code = visitor.get("/api/runs").json["jobs"][0]["code"]
+    assert code == 0
+    states = {run.name: run.state for run in list_runs(visitor.folder)}
     assert states["runs/mlp-moons-001"] == "finished"

@@ -4,6 +4,7 @@ import select
 import signal
 import subprocess
 import sys
+from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -41,15 +42,16 @@ def test_it_listens_here_alone_and_ends_although_somebody_watches(tmp_path: Path
     try:
         address = urlsplit(first_line(process).split(": ", 1)[1].strip())
         assert address.hostname == "127.0.0.1"
-        asking = HTTPConnection("127.0.0.1", address.port or 0, timeout=60)
-        asking.request("GET", f"{address.path}?{address.query}")
-        reply = asking.getresponse()
-        reply.read()
-        cookie = str(reply.headers["set-cookie"]).partition(";")[0]
-        asking.request("GET", "/api/events", headers={"Cookie": cookie})
-        assert asking.getresponse().readline().startswith(b"data: ")
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 143
+        with closing(HTTPConnection("127.0.0.1", address.port or 0, timeout=60)) as asking:
+            asking.request("GET", f"{address.path}?{address.query}")
+            reply = asking.getresponse()
+            reply.read()
+            cookie = str(reply.headers["set-cookie"]).partition(";")[0]
+            asking.request("GET", "/api/events", headers={"Cookie": cookie})
+            with asking.getresponse() as events:
+                assert events.readline().startswith(b"data: ")
+                process.send_signal(signal.SIGTERM)
+                assert process.wait(60) == 143
     finally:
         process.kill()
         process.wait(60)

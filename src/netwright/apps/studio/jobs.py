@@ -81,13 +81,8 @@ class Jobs:
             handle = parent.new_file(log.name)
         try:
             process = subprocess.Popen(
-                [
-                    sys.executable,
-                    "-P",
-                    "-m",
-                    "netwright",
-                    *arguments,
-                ],  # -P: the folder holds data, not code
+                # -P: the folder holds data, not code
+                [sys.executable, "-P", "-m", "netwright", *arguments],
                 cwd=self.folder,
                 stdin=subprocess.DEVNULL,
                 stdout=handle,
