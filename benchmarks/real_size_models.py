@@ -144,7 +144,7 @@ def slices(rows: int, folder: Path) -> Given:
 
 
 def shapes(rows: int, folder: Path) -> Given:
-    """Drawn shapes on 64 x 64 pixels, up to three an image; two fifths of them are held out."""
+    """Drawn shapes on 64 x 64 pixels, up to three an image; three tenths are held out."""
     return "shapes", {"n": 2 * rows, "side": 64, "objects": 3}
 
 
