@@ -41,16 +41,18 @@ def normalized(
 
 
 def _fused(norm: Any, x: Tensor, added: Tensor | None, rectifies: bool) -> Tensor:
-    from netwright.layers.convolution import norm_operation  # noqa: PLC0415 - needs Triton
-    from netwright.layers.convolution.norm_passes import Running  # noqa: PLC0415 - likewise
-
     mean, variance, seen = norm.running_mean, norm.running_var, norm.num_batches_tracked
     given = (x, norm.weight, norm.bias, added, norm.eps, rectifies)
     if not torch.compiler.is_compiling():
+        from netwright.layers.convolution import norm_operation  # noqa: PLC0415 - needs Triton
+        from netwright.layers.convolution.norm_passes import Running  # noqa: PLC0415 - likewise
+
         running = Running(mean, variance, seen, norm.momentum)
         return norm_operation.normalize_now(*given, running)
+    from netwright.layers.convolution import library_operations  # noqa: PLC0415 - slow to load
+
     y: Tensor
-    y, moments = norm_operation.normalize(*given)
+    y, moments = library_operations.normalize(*given)
     with torch.no_grad():
         torch._foreach_lerp_([mean, variance], [moments[0], moments[2]], norm.momentum)
         seen.add_(1)

@@ -19,12 +19,14 @@ def pooled(pool: nn.Module, x: Tensor) -> Tensor:
     if not has_fused_pooling(pool, x):
         out = pool(x)
         return out
-    from netwright.layers.convolution import pool_operation  # noqa: PLC0415 - needs Triton
-
     window: Any = (pool.kernel_size, pool.stride, pool.padding)
     if torch.compiler.is_compiling():
-        out, _ = pool_operation.max_pool(x, *window)
+        from netwright.layers.convolution import library_operations  # noqa: PLC0415 - slow to load
+
+        out, _ = library_operations.max_pool(x, *window)
         return out
+    from netwright.layers.convolution import pool_operation  # noqa: PLC0415 - needs Triton
+
     return pool_operation.pool_now(x, *window)
 
 

@@ -19,16 +19,19 @@ SAFE_TAPS = 64  # whose tiles fit into the memory of any processor
 def convolved(layer: nn.Module, x: Tensor) -> Tensor:
     """layer(x), (B, O, P, Q)."""
     rounded = x.to(_format(x))
+    out: Tensor
     if not has_fused_stem(layer, rounded):
-        out: Tensor = layer(x)
+        out = layer(x)
         return out
-    from netwright.layers.convolution import stem_operation  # noqa: PLC0415 - needs Triton
-
     convolution: Any = layer
     given = (rounded, convolution.weight.to(rounded.dtype), *_pace(convolution))
     if torch.compiler.is_compiling():
-        out = stem_operation.convolve(*given)
+        from netwright.layers.convolution import library_operations  # noqa: PLC0415 - slow to load
+
+        out = library_operations.convolve_stem(*given)
         return out
+    from netwright.layers.convolution import stem_operation  # noqa: PLC0415 - needs Triton
+
     return stem_operation.convolve_now(*given)
 
 

@@ -1,7 +1,4 @@
-"""Batch norm with what is added and ReLU, as autograd knows it and as torch.compile knows it.
-
-An operation of torch's library can be compiled around, and costs the host some hundred
-microseconds at each call; a function of autograd costs a tenth of that. Both run the same kernels.
+"""Batch norm with what is added and ReLU, as autograd knows it; `library_operations.py` beside it.
 
 Shapes: images (B, C, I, J), moments (3, C).
 """
@@ -22,7 +19,7 @@ class Normalized(torch.autograd.Function):
     def forward(ctx: Any, *inputs: Any) -> Tensor:
         """See `forward_pass`."""
         y, moments = forward_pass(*inputs)
-        _keep(ctx, inputs[:6], (y, moments))
+        keep(ctx, inputs[:6], (y, moments))
         return y
 
     @staticmethod
@@ -30,7 +27,7 @@ class Normalized(torch.autograd.Function):
         """See `backward_pass`."""
         if torch.is_grad_enabled():
             return (*_differentiable(ctx, dy), None)
-        return (*_gradients(ctx, dy, backward_pass), None)
+        return (*gradients(ctx, dy, backward_pass), None)
 
 
 def normalize_now(*inputs: Any) -> Tensor:
@@ -39,57 +36,15 @@ def normalize_now(*inputs: Any) -> Tensor:
     return y
 
 
-@torch.library.custom_op("netwright::normalize", mutates_args=())
-def normalize(
-    x: Tensor, weight: Tensor, bias: Tensor, added: Tensor | None, eps: float, rectifies: bool
-) -> tuple[Tensor, Tensor]:
-    """The output and the moments; running statistics are the caller's to move."""
-    return forward_pass(x, weight, bias, added, eps, rectifies)
-
-
-@torch.library.custom_op("netwright::normalize_slopes", mutates_args=())
-def normalize_slopes(
-    dy: Tensor,
-    x: Tensor,
-    y: Tensor | None,
-    moments: Tensor,
-    weight: Tensor,
-    bias: Tensor,
-    rectifies: bool,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """See `backward_pass`."""
-    return backward_pass(dy, x, y, moments, weight, bias, rectifies)
-
-
-@normalize.register_fake
-def _(
-    x: Tensor, weight: Tensor, bias: Tensor, added: Tensor | None, eps: float, rectifies: bool
-) -> tuple[Tensor, Tensor]:
-    return torch.empty_like(x), weight.new_empty(3, len(weight))
-
-
-@normalize_slopes.register_fake
-def _(
-    dy: Tensor,
-    x: Tensor,
-    y: Tensor | None,
-    moments: Tensor,
-    weight: Tensor,
-    bias: Tensor,
-    rectifies: bool,
-) -> tuple[Tensor, Tensor, Tensor]:
-    passed = torch.empty_like(x) if y is not None and rectifies else x.new_empty(0)
-    return torch.empty_like(x), passed, weight.new_empty(2, len(weight))
-
-
-def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+def keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+    """What the way back needs."""
     x, weight, bias, added, ctx.eps, ctx.rectifies = inputs
     ctx.adds = added is not None
     ctx.set_materialize_grads(False)  # the moments have none
     ctx.save_for_backward(x, weight, bias, output[1], *(output[:1] if ctx.adds else ()))
 
 
-def _gradients(ctx: Any, dy: Tensor, slopes: Any) -> tuple[Any, ...]:
+def gradients(ctx: Any, dy: Tensor, slopes: Any) -> tuple[Any, ...]:
     """Of x, weight, bias and what was added; eps and rectifies have none."""
     x, weight, bias, moments, *y = ctx.saved_tensors
     dx, passed, both = slopes(
@@ -108,8 +63,3 @@ def _differentiable(ctx: Any, dy: Tensor) -> tuple[Any, ...]:
     found = iter(torch.autograd.grad(out, wanted, slope, create_graph=True) if wanted else ())
     slopes = [next(found) if part.requires_grad else None for part in (x, weight, bias)]
     return (*slopes, slope if ctx.adds else None, None, None)
-
-
-normalize.register_autograd(
-    lambda ctx, dy, _: _gradients(ctx, dy, normalize_slopes), setup_context=_keep
-)

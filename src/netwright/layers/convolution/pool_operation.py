@@ -1,4 +1,4 @@
-"""Max pooling as autograd knows it and as torch.compile knows it; `pool_kernels.py` computes it.
+"""Max pooling as autograd knows it; `pool_kernels.py` computes it.
 
 Shapes: images (B, C, I, J), windows of k x k every s pixels, outputs (B, C, O, P).
 """
@@ -22,13 +22,13 @@ class Pooled(torch.autograd.Function):
     def forward(ctx: Any, *inputs: Any) -> Tensor:
         """See `forward_pass`."""
         output = forward_pass(*inputs)
-        _keep(ctx, inputs, output)
+        keep(ctx, inputs, output)
         return output[0]
 
     @staticmethod
     def backward(ctx: Any, dy: Tensor) -> tuple[Any, ...]:
         """See `backward_pass`."""
-        return _gradients(ctx, dy, _differentiable if torch.is_grad_enabled() else backward_pass)
+        return gradients(ctx, dy, _differentiable if torch.is_grad_enabled() else backward_pass)
 
 
 def pool_now(x: Tensor, size: int, stride: int, padding: int) -> Tensor:
@@ -39,7 +39,7 @@ def pool_now(x: Tensor, size: int, stride: int, padding: int) -> Tensor:
 
 def forward_pass(x: Tensor, size: int, stride: int, padding: int) -> tuple[Tensor, Tensor]:
     """The largest pixel of each window, and its place in it as a byte."""
-    y, chosen = _rooms(x, size, stride, padding)
+    y, chosen = rooms(x, size, stride, padding)
     _start(
         pool_kernels.largest,
         y,
@@ -55,7 +55,7 @@ def backward_pass(
 ) -> Tensor:
     """The gradient of images of this size."""
     dy = dy.contiguous(memory_format=torch.channels_last)
-    dx = _images(dy, tall, wide)
+    dx = images_like(dy, tall, wide)
     window = {"size": size, "stride": stride, "padding": padding}
     _start(
         pool_kernels.bring_back,
@@ -99,55 +99,27 @@ def _start(
     )
 
 
-@torch.library.custom_op("netwright::max_pool", mutates_args=())
-def max_pool(x: Tensor, size: int, stride: int, padding: int) -> tuple[Tensor, Tensor]:
-    """See `forward_pass`."""
-    return forward_pass(x, size, stride, padding)
-
-
-@torch.library.custom_op("netwright::max_pool_slopes", mutates_args=())
-def max_pool_slopes(
-    dy: Tensor, chosen: Tensor, tall: int, wide: int, size: int, stride: int, padding: int
-) -> Tensor:
-    """See `backward_pass`."""
-    return backward_pass(dy, chosen, tall, wide, size, stride, padding)
-
-
-@max_pool.register_fake
-def _(x: Tensor, size: int, stride: int, padding: int) -> tuple[Tensor, Tensor]:
-    return _rooms(x, size, stride, padding)
-
-
-@max_pool_slopes.register_fake
-def _(
-    dy: Tensor, chosen: Tensor, tall: int, wide: int, size: int, stride: int, padding: int
-) -> Tensor:
-    return _images(dy, tall, wide)
-
-
-def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+def keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+    """What the way back needs."""
     x, *ctx.window = inputs
     ctx.sides = x.shape[2:]
     ctx.set_materialize_grads(False)
     ctx.save_for_backward(output[1])
 
 
-def _gradients(ctx: Any, dy: Tensor, slopes: Any) -> tuple[Any, ...]:
+def gradients(ctx: Any, dy: Tensor, slopes: Any) -> tuple[Any, ...]:
+    """Of the images."""
     return slopes(dy, *ctx.saved_tensors, *ctx.sides, *ctx.window), None, None, None
 
 
-max_pool.register_autograd(
-    lambda ctx, dy, _: _gradients(ctx, dy, max_pool_slopes), setup_context=_keep
-)
-
-
-def _rooms(x: Tensor, size: int, stride: int, padding: int) -> tuple[Tensor, Tensor]:
+def rooms(x: Tensor, size: int, stride: int, padding: int) -> tuple[Tensor, Tensor]:
+    """For the largest pixels and their places."""
     tall, wide = ((side + 2 * padding - size) // stride + 1 for side in x.shape[2:])
-    y = _images(x, tall, wide)
+    y = images_like(x, tall, wide)
     return y, torch.empty_like(y, dtype=torch.uint8)
 
 
-def _images(like: Tensor, tall: int, wide: int) -> Tensor:
+def images_like(like: Tensor, tall: int, wide: int) -> Tensor:
     """Room for images of another size, with their channels together."""
     shape = (*like.shape[:2], tall, wide)
     return torch.empty(

@@ -1,4 +1,4 @@
-"""A convolution of few channels as autograd and torch.compile know it; see `stem_kernels.py`.
+"""A convolution of few channels as autograd knows it; see `stem_kernels.py`.
 
 Shapes: images (B, C, I, J), weight (O, C, k, k), outputs (B, O, P, Q).
 """
@@ -23,13 +23,13 @@ class Convolved(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, *inputs: Any) -> Tensor:
         """See `forward_pass`."""
-        _keep(ctx, inputs, None)
+        keep(ctx, inputs, None)
         return forward_pass(*inputs)
 
     @staticmethod
     def backward(ctx: Any, dy: Tensor) -> tuple[Any, ...]:
         """See `backward_pass`."""
-        return _gradients(ctx, dy, _differentiable if torch.is_grad_enabled() else backward_pass)
+        return gradients(ctx, dy, _differentiable if torch.is_grad_enabled() else backward_pass)
 
 
 def convolve_now(x: Tensor, weight: Tensor, stride: int, padding: int) -> Tensor:
@@ -40,7 +40,7 @@ def convolve_now(x: Tensor, weight: Tensor, stride: int, padding: int) -> Tensor
 
 def forward_pass(x: Tensor, weight: Tensor, stride: int, padding: int) -> Tensor:
     """The outputs; images and weights have one format."""
-    y, size = _room(x, weight, stride, padding), weight.shape[-1]
+    y, size = room(x, weight, stride, padding), weight.shape[-1]
     flat = weight.contiguous(memory_format=torch.channels_last)
     blocks = tiles(y.numel() // len(weight), ROWS)
     _start(stem_kernels.convolve, blocks, (x, flat, y), x, y, (size, stride, padding))
@@ -68,7 +68,7 @@ def _differentiable(
     return slopes
 
 
-def _room(x: Tensor, weight: Tensor, stride: int, padding: int) -> Tensor:
+def room(x: Tensor, weight: Tensor, stride: int, padding: int) -> Tensor:
     """For the outputs."""
     tall, wide = ((side + 2 * padding - len(weight[0, 0])) // stride + 1 for side in x.shape[2:])
     return torch.empty(
@@ -113,40 +113,14 @@ def _start(
     )
 
 
-@torch.library.custom_op("netwright::convolve_stem", mutates_args=())
-def convolve(x: Tensor, weight: Tensor, stride: int, padding: int) -> Tensor:
-    """See `forward_pass`."""
-    return forward_pass(x, weight, stride, padding)
-
-
-@torch.library.custom_op("netwright::stem_slopes", mutates_args=())
-def stem_slopes(
-    dy: Tensor, x: Tensor, outputs: int, size: int, stride: int, padding: int
-) -> Tensor:
-    """See `backward_pass`."""
-    return backward_pass(dy, x, outputs, size, stride, padding)
-
-
-@convolve.register_fake
-def _(x: Tensor, weight: Tensor, stride: int, padding: int) -> Tensor:
-    return _room(x, weight, stride, padding)
-
-
-@stem_slopes.register_fake
-def _(dy: Tensor, x: Tensor, outputs: int, size: int, stride: int, padding: int) -> Tensor:
-    return dy.new_empty(outputs, size, size, x.shape[1]).permute(0, 3, 1, 2)
-
-
-def _keep(ctx: Any, inputs: tuple[Any, ...], output: object) -> None:
+def keep(ctx: Any, inputs: tuple[Any, ...], output: object) -> None:
+    """What the way back needs."""
     x, weight, *pace = inputs
     ctx.window = (len(weight), weight.shape[-1], *pace)
     ctx.save_for_backward(x)
 
 
-def _gradients(ctx: Any, dy: Tensor, slopes: Any) -> tuple[Any, ...]:
+def gradients(ctx: Any, dy: Tensor, slopes: Any) -> tuple[Any, ...]:
     """Of the weight alone."""
     (x,) = ctx.saved_tensors
     return None, slopes(dy, x, *ctx.window), None, None
-
-
-convolve.register_autograd(lambda ctx, dy: _gradients(ctx, dy, stem_slopes), setup_context=_keep)
