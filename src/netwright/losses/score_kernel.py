@@ -2,7 +2,7 @@ r"""Logits scored by one kernel on CUDA: each row is read twice and written once
 
     m = max_v z_v,    s = log sum_v exp z_v,    l = s - z_y,    dl/dz_v = exp(z_v - s) - [v = y]
 
-The first pass over a row keeps of each lane its maximum, the tile that brought it and a sum of
+The first pass over a row keeps of each thread the maximum, the tile that brought it and a sum of
 exponentials, which are joined at its end; the second writes the gradient. The same by torch's own
 operations, `losses/linear_cross_entropy.py`, is a dozen passes in float32.
 
@@ -22,7 +22,7 @@ from torch import Tensor
 from netwright.core.kernel_start import can_run
 
 DEPTH, WARPS = 2, 8  # measured on an H200 for 50,257 kinds of token
-LANES = 8 * 32 * WARPS  # eight numbers a thread, as many as are loaded at once
+WIDTH = 8  # numbers of a half format that a thread loads at once
 LOG2_E = math.log2(math.e)
 LOWEST = -1e38  # below all logits, and finite: differences stay numbers
 
@@ -36,7 +36,7 @@ def score_by_kernel(
     kernel[(len(logits),)](
         logits,
         *(targets, amounts, nats, told),
-        *(classes, logits.shape[1], in_place, LOWEST, LOG2_E, DEPTH, LANES),
+        *(classes, logits.shape[1], in_place, LOWEST, LOG2_E, DEPTH, 32 * WARPS, WIDTH),
         num_warps=WARPS,
     )
     return nats, told
@@ -75,47 +75,65 @@ def _kernel() -> Any:
         lowest: tl.constexpr,
         log2_e: tl.constexpr,
         depth: tl.constexpr,
-        lanes: tl.constexpr,
+        threads: tl.constexpr,
+        width: tl.constexpr,
     ):
         row = tl.program_id(0).to(tl.int64)
         logits += row * columns
         target, amount = tl.load(targets + row), tl.load(amounts + row)
-        tile: tl.constexpr = depth * lanes
-        within = tl.arange(0, depth)[:, None] * lanes + tl.arange(0, lanes)[None, :]
+        tile: tl.constexpr = depth * threads * width
+        # The last axis is a thread's own: what is kept of a row is kept once a thread.
+        within = tl.arange(0, depth)[:, None, None] * (threads * width)
+        within += tl.arange(0, threads)[None, :, None] * width
+        within += tl.arange(0, width)[None, None, :]
         # From the last tile, which may end early, to the first: of equal maxima the first counts.
         last = classes // tile * tile
         place = last + within
         z = tl.load(logits + place, mask=place < classes, other=lowest).to(tl.float32)
-        high = tl.maximum(tl.max(z, axis=0), lowest)  # a difference of infinities is no number
-        total = tl.sum(tl.exp2((z - high[None, :]) * log2_e), axis=0)
-        since = tl.full((lanes,), last, tl.int32)
+        # No lower than a finite number: a difference of infinities is none.
+        high = tl.maximum(tl.max(tl.max(z, axis=2), axis=0), lowest)
+        shares = tl.exp2((z - high[None, :, None]) * log2_e)
+        total = tl.sum(tl.sum(shares, axis=2), axis=0)
+        since = tl.full((threads,), last, tl.int32)
         for behind in range(tile, last + 1, tile):
             start = last - behind
             # Without a mask: eight numbers at a time.
             z = tl.load(logits + start + within).to(tl.float32)
-            highest = tl.max(z, axis=0)
+            highest = tl.max(tl.max(z, axis=2), axis=0)
             since = tl.where(highest >= high, start, since)
             higher = tl.maximum(high, highest)
             power = higher * log2_e
-            # The difference first: a fused product would leave its rounding where none of a lane is
-            # finite, which at this size is infinite as an exponent.
+            # The difference first: a fused product would leave its rounding where none of a thread
+            # is finite, which at this size is infinite as an exponent.
             total *= tl.exp2((high - higher) * log2_e)
-            total += tl.sum(tl.exp2(z * log2_e - power[None, :]), axis=0)
+            shares = tl.exp2(z * log2_e - power[None, :, None])
+            total += tl.sum(tl.sum(shares, axis=2), axis=0)
             high = higher
         top = tl.max(high)
         power = top * log2_e + tl.log2(tl.sum(total * tl.exp2((high - top) * log2_e)))
-        tl.store(nats + row, power / log2_e - tl.load(logits + target).to(tl.float32))
+        wanted = tl.load(logits + target).to(tl.float32)
+        tl.store(nats + row, power / log2_e - wanted)
         # Of the first tile with the maximum; of none where a logit is not a number.
         place = tl.min(tl.where(high == top, since, classes)) + within
         z = tl.load(logits + place, mask=place < classes, other=lowest).to(tl.float32)
         tl.store(told + row, tl.min(tl.where(z == top, place, classes)).to(tl.int64))
         if in_place:
-            for start in range(0, columns, tile):
-                place = start + within
-                z = tl.load(logits + place, mask=place < columns, other=lowest).to(tl.float32)
-                z = tl.where(place < classes, z, lowest)
-                slope = tl.exp2(z * log2_e - power) - tl.where(place == target, 1.0, 0.0)
-                slope = tl.where(amount != 0, slope * amount, 0.0)
-                tl.store(logits + place, slope.to(logits.dtype.element_ty), mask=place < columns)
+            kind = logits.dtype.element_ty
+            place = last + within
+            z = tl.load(logits + place, mask=place < classes, other=lowest).to(tl.float32)
+            if amount != 0:
+                slope = tl.exp2(z * log2_e - power) * amount
+                tl.store(logits + place, slope.to(kind), mask=place < columns)
+                for start in range(0, last, tile):
+                    z = tl.load(logits + start + within, eviction_policy="evict_first")
+                    slope = tl.exp2(z.to(tl.float32) * log2_e - power) * amount
+                    tl.store(logits + start + within, slope.to(kind), eviction_policy="evict_first")
+                tl.debug_barrier()  # the target's own comes last, whoever wrote there
+                slope = (tl.exp2(wanted * log2_e - power) - 1) * amount
+                tl.store(logits + target, slope.to(kind))
+            else:  # its logits need not be finite
+                for start in range(0, columns, tile):
+                    place = start + within
+                    tl.store(logits + place, tl.zeros_like(z).to(kind), mask=place < columns)
 
     return score_rows
