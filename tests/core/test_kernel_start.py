@@ -1,9 +1,11 @@
 """A kernel is made once for a kind of arguments, and started as it is for the next ones."""
 
+from pathlib import Path
+
 import pytest
 import torch
 
-from netwright.core.kernel_start import Kernel, can_run, tiles, width
+from netwright.core.kernel_start import Kernel, can_run, tiles, wake_compiler, width
 
 needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
 
@@ -26,6 +28,26 @@ def test_later_starts_compute_the_same_also_of_tensors_that_begin_elsewhere() ->
         add_one.start("floats", (tiles(100, 64), 1), (part, out), (100,), {"block": 64})
         assert torch.equal(out, part + 1)
     assert len(add_one.made) == 1
+
+
+@needs_cuda
+def test_the_compiler_is_woken_once_and_knows_its_key_then(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    wake_compiler.cache_clear()
+    thread = wake_compiler()
+    assert thread is not None
+    assert wake_compiler() is thread
+    thread.join(60)
+    assert list(tmp_path.rglob("nothing.json"))
+
+
+def test_without_cuda_nothing_is_woken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    wake_compiler.cache_clear()
+    assert wake_compiler() is None
+    wake_compiler.cache_clear()
 
 
 def fail() -> None:

@@ -5,7 +5,10 @@ kernel is made once for arguments of one kind, and started as it is for the next
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
+from functools import cache
 from importlib.util import find_spec
+from threading import Thread
 from typing import Any
 
 import torch
@@ -77,6 +80,32 @@ def can_run(trial: Callable[[], object], device: torch.device) -> bool:
         print_warning(f"no kernels can be made, torch's operations run instead: {reason}")
         return False
     return True
+
+
+@cache
+def wake_compiler() -> Thread | None:
+    """Let Triton get ready while this thread goes on; gives the thread that waits for it.
+
+    Before its first kernel Triton sums its own library up, to know what it has compiled before:
+    some hundred megabytes and half a second, which the reading of data can hide.
+    """
+    if not torch.cuda.is_available() or find_spec("triton") is None:
+        return None
+    thread = Thread(target=_compile_nothing, name="wake-compiler", daemon=True)
+    thread.start()
+    return thread
+
+
+def _compile_nothing() -> None:
+    # Whatever fails here fails again where a kernel is wanted, and is told there.
+    with suppress(Exception):
+        import triton  # noqa: PLC0415 - it is there only where torch has CUDA
+
+        @triton.jit
+        def nothing(x):  # type: ignore[no-untyped-def]
+            pass
+
+        nothing.warmup(torch.float32, grid=(1,))
 
 
 def tiles(count: int, size: int) -> int:

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from netwright.core.config import Config, field_names, parse
+from netwright.core.devices import pick_device
 from netwright.core.errors import ConfigError
+from netwright.core.kernel_start import wake_compiler
 from netwright.data.catalog import SOURCES
 from netwright.data.dataset import Data
 from netwright.data.given.catalog import form_of
@@ -133,6 +135,8 @@ def load_configured(recipe: Recipe) -> Data:
     """The data that a recipe names; what its model cannot read is not loaded."""
     place = Path(getattr(recipe.data_settings, "path", "")).name
     check_source_fits(recipe.model, recipe.data, place)
+    if pick_device(recipe.train.device).type == "cuda":
+        wake_compiler()
     return _timed(SOURCES.load(recipe.data), recipe.data_settings)
 
 
