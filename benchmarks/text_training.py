@@ -163,6 +163,14 @@ def by_netwright(problem: Problem, network: nn.Module) -> Callable[[], Any]:
     return train
 
 
+def with_joined_weights(network: nn.Module) -> nn.Module:
+    """The network with the weights of a recurrent layer in one piece, as in one that is built."""
+    for part in network.modules():
+        if isinstance(part, nn.RNNBase):
+            part.flatten_parameters()
+    return network
+
+
 @torch.no_grad()
 def loss_after(problem: Problem, network: nn.Module) -> float:
     some = torch.arange(problem.batch_size, device=problem.device)
@@ -172,7 +180,7 @@ def loss_after(problem: Problem, network: nn.Module) -> float:
 def contest(name: str, *, steps: int, rounds: int, device: str) -> Row:
     """A row: both in turn, then what they learned."""
     problem = pose(name, steps, device)
-    ours, theirs = copy.deepcopy(problem.network), copy.deepcopy(problem.network)
+    ours, theirs = (with_joined_weights(copy.deepcopy(problem.network)) for _ in range(2))
     sides = {"netwright": by_netwright(problem, ours), "by hand": by_hand(problem, theirs)}
     netwright, hand = run(sides, rounds=rounds, on_gpu=problem.device.type == "cuda")
     _, window = problem.data.train.inputs.shape

@@ -152,6 +152,7 @@ def run_contest(
             except Exception as error:  # a broken peer must not take the others with it
                 record.failure = f"{type(error).__name__}: {error}".splitlines()[0]
                 continue
+            print(f"round {number}: {contestant.name} {seconds:.2f} s", file=sys.stderr)
             if number:
                 record.seconds.append(seconds)
     for record in records.values():
