@@ -20,10 +20,8 @@ On a GPU the lengths are 1,024 to 16,384 and recall has 4,096 tokens; on a CPU 2
 
 import argparse
 import math
-import tempfile
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -147,6 +145,7 @@ def measure_cost(options: argparse.Namespace, lengths: list[int], device: str) -
                     "peak_mb": torch.cuda.max_memory_allocated() / 1e6 if on_gpu else None,
                 }
             )
+            print(own[-1], flush=True)
         own[-1]["time_exponent"] = exponent(lengths, [row["ms"] for row in own])
         own[-1]["kept_exponent"] = exponent(lengths, [row["kept_mb"] for row in own])
         rows += own
@@ -157,38 +156,39 @@ def measure_quality(options: argparse.Namespace, tokens: int, device: str) -> li
     rows = []
     for side, settings in QUALITY.items():
         for seed in range(options.seeds):
-            with tempfile.TemporaryDirectory() as folder:
-                start = time.perf_counter()
-                run = nw.fit(
-                    "gpt",
-                    "recall",
-                    **{f"model.{name}": value for name, value in settings.items()},
-                    **{
-                        "model.layers": 2,
-                        "model.width": 64,
-                        "model.heads": 4,
-                        "model.attention_window": max(4, tokens // 32),
-                        "data.length": tokens,
-                        "data.n": 1200,
-                        "train.batch_size": 16,
-                        "train.lr": 3e-3,
-                        "train.epochs": math.ceil(options.steps / 50),
-                        "train.max_steps": options.steps,
-                        "train.device": device,
-                    },
-                    seed=seed,
-                    out=Path(folder) / "run",
-                )
-                rows.append(
-                    {
-                        "side": side,
-                        "tokens": tokens,
-                        "accuracy": 100 * run.evaluate()["accuracy"],
-                        "steps": options.steps,
-                        "seconds": time.perf_counter() - start,
-                        "seed": seed,
-                    }
-                )
+            start = time.perf_counter()
+            run = nw.fit(
+                "gpt",
+                "recall",
+                **{f"model.{name}": value for name, value in settings.items()},
+                **{
+                    "model.layers": 2,
+                    "model.width": 64,
+                    "model.heads": 4,
+                    "model.attention_window": max(4, tokens // 32),
+                    "data.length": tokens,
+                    "data.n": 1200,
+                    "train.batch_size": 16,
+                    "train.lr": 3e-3,
+                    "train.epochs": math.ceil(options.steps / 50),
+                    "train.max_steps": options.steps,
+                    "train.device": device,
+                },
+                seed=seed,
+                save=False,
+                quiet=True,
+            )
+            rows.append(
+                {
+                    "side": side,
+                    "tokens": tokens,
+                    "accuracy": 100 * run.evaluate()["accuracy"],
+                    "steps": options.steps,
+                    "seconds": time.perf_counter() - start,
+                    "seed": seed,
+                }
+            )
+            print(rows[-1], flush=True)
     return rows
 
 

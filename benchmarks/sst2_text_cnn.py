@@ -67,7 +67,7 @@ def choose(given: argparse.Namespace) -> None:
             history = nw.fit(recipe, seed=seed, save=False, quiet=True, **settings).history
             accuracies.append(max(history.series("val/accuracy")))
             losses.append(min(history.series("val/loss")))
-        rows.append({**_spread(accuracies), "change": change, "loss": mean(losses)})
+        rows.append({**spread_of(accuracies), "change": change, "loss": mean(losses)})
         print(rows[-1], flush=True)  # it takes long: what is known, is told
     show(rows, CHOICE, title=f"validation rows, {given.seeds} seeds", as_json=given.json)
 
@@ -101,7 +101,7 @@ def measure(given: argparse.Namespace) -> None:
     right, rows = {}, []
     for name, learn in entries.items():
         right[name] = np.stack([right_rows(learn(seed)) for seed in seeds])  # (S, N)
-        rows.append({**_spread(right[name].mean(axis=1).tolist()), "model": name})
+        rows.append({**spread_of(right[name].mean(axis=1).tolist()), "model": name})
         print(rows[-1], flush=True)
     show(rows, SCORES, title=f"test rows, {given.seeds} seeds", as_json=given.json)
     if given.vectors:
@@ -122,7 +122,7 @@ def interval(gains: np.ndarray) -> tuple[float, float]:
     return low, high
 
 
-def _spread(values: list[float]) -> dict[str, float]:
+def spread_of(values: list[float]) -> dict[str, float]:
     return {"accuracy": mean(values), "lowest": min(values), "highest": max(values)}
 
 
