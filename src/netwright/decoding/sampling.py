@@ -42,9 +42,9 @@ class DecodingConfig(Config):
 
 def choose(logits: Tensor, config: DecodingConfig, generator: torch.Generator) -> Tensor:
     """One token a row, (B, V) -> (B,); on the CPU, so that a seed draws the same on any device."""
+    if config.temperature == 0:  # nothing is drawn: the logits stay where they are
+        return logits.detach().argmax(dim=1).cpu()
     logits = logits.detach().to("cpu", torch.float64)
-    if config.temperature == 0:
-        return logits.argmax(dim=1)
     if config.temperature < LEAST_DIVISOR:  # then the likeliest is 0 / temperature, and finite
         logits = logits - logits.max(dim=1, keepdim=True).values
     logits = logits / config.temperature
