@@ -90,7 +90,8 @@ def _read_here(path: str) -> Callable[[], Any]:
 
 
 def _load_here(path: str) -> Callable[[], Any]:
-    from netwright.data.tables.table import TableConfig, load_table
+    from netwright.data.tables.table import TableConfig
+    from netwright.data.tables.table_file import load_table
 
     _import_reader()
     return lambda: load_table(TableConfig(path=path, target=("y",)))

@@ -25,7 +25,8 @@ from netwright.data.files.idx import read_idx
 from netwright.data.files.npy import map_npy
 from netwright.data.images.decoding import ImageForm, decode_file, read_header
 from netwright.data.tables.delimited import parse_delimited
-from netwright.data.tables.table import TableConfig, load_table
+from netwright.data.tables.table import TableConfig
+from netwright.data.tables.table_file import load_table
 from netwright.data.text.conllu import parse_conllu
 from netwright.data.text.text_rows import read_text_rows
 from netwright.models.exchange.foreign_weights import read_foreign_weights

@@ -68,7 +68,7 @@ CONTENT = Limit(
     variable="NETWRIGHT_MAX_CONTENT_GB",
     default=4,
     unit="GB",
-    bounds="one table, or all texts that are read together, uncompressed",
+    bounds="one table, or all texts, read into memory together, uncompressed",
 )
 UNPACKED = Limit(
     variable="NETWRIGHT_MAX_UNPACK_RATIO",

@@ -11,7 +11,7 @@ from netwright.data.source import Source
 SOURCES = Catalog[Source](
     "data set",
     {
-        "table": "netwright.data.tables.table:SOURCE",
+        "table": "netwright.data.tables.table_file:SOURCE",
         "npy": "netwright.data.files.npy:SOURCE",
         "xor": "netwright.data.synthetic.classes:XOR",
         "moons": "netwright.data.synthetic.classes:MOONS",

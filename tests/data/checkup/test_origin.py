@@ -10,7 +10,8 @@ import torch
 from netwright.data.arrays import ArraysConfig, from_arrays
 from netwright.data.checkup.origin import Origin
 from netwright.data.dataset import Data
-from netwright.data.tables.table import TableConfig, from_frame, load_table
+from netwright.data.tables.table import TableConfig, from_frame
+from netwright.data.tables.table_file import load_table
 from tests.data.checkup.rows import data_of, numbered
 
 ROWS = 60

@@ -12,7 +12,8 @@ from netwright.data.series.encoder import SeriesEncoder
 from netwright.data.tables.dialect import PLAIN, Dialect
 from netwright.data.tables.encoding import TableEncoder
 from netwright.data.tables.reading import read_table
-from netwright.data.tables.table import TableConfig, load_table
+from netwright.data.tables.table import TableConfig
+from netwright.data.tables.table_file import load_table
 
 ROWS = [f'{row},"{3000 + 10 * row:,.2f}",{"groß" if row > 20 else "klein"}' for row in range(40)]
 LATIN = "\n".join(["place,größe,kind", *ROWS]).encode("latin-1")

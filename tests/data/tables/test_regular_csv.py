@@ -10,7 +10,8 @@ from netwright.data.tables import arrow_csv, delimited, regular_csv
 from netwright.data.tables.delimited import parse_delimited, read_carefully
 from netwright.data.tables.dialect import Dialect
 from netwright.data.tables.regular_csv import read_regular
-from netwright.data.tables.table import TableConfig, load_table
+from netwright.data.tables.table import TableConfig
+from netwright.data.tables.table_file import load_table
 from tests.data.tables.generated_files import generated_file
 from tests.repetition import for_each
 

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from netwright.core.errors import ConfigError, DataError, NetwrightError
 from netwright.data.dataset import Data
 from netwright.data.tables.encoding import TableEncoder
-from netwright.data.tables.table import SOURCE, TableConfig, from_frame, load_table
+from netwright.data.tables.table import TableConfig, from_frame
+from netwright.data.tables.table_file import load_table
 
 Find = Callable[[str], Path]
 HEADER = "x,colour,day,w,split,y"
@@ -184,10 +185,6 @@ def test_any_cells_give_finite_data_or_a_refusal(
     assert all(bool(split.inputs.isfinite().all()) for _, split in data.splits())
 
 
-def test_source_row_loads_tables() -> None:
-    assert (SOURCE.config, SOURCE.load) == (TableConfig, load_table)
-
-
 NUMBERS = "x,y\n" + "".join(f"{i}.5,{i}.25\n" for i in range(20))
 
 
@@ -310,11 +307,6 @@ def test_numbers_are_standardised_by_the_rows_that_count(tmp_path: Path) -> None
     data = load_text(tmp_path, text, target="y", weight_column="w", val_size=0, test_size=0)
     wanted = (torch.tensor([1.5, 5.5, 99]) - 2.5) / 3**0.5
     torch.testing.assert_close(data.train.inputs[:3, 0], wanted)
-
-
-def test_path_is_needed() -> None:
-    with pytest.raises(ConfigError, match=r"^path is empty, wanted the path of a \.csv, \.tsv or"):
-        load_table(TableConfig(target=("y",)))
 
 
 def test_wrong_settings_are_refused_in_one_sentence() -> None:

@@ -16,7 +16,8 @@ from netwright.data.pixels import ChannelScaling, PixelSplit
 from netwright.data.series.table import SeriesConfig, from_frame
 from netwright.data.series.toy_tasks import AddingConfig, load_adding
 from netwright.data.spec import DataSpec
-from netwright.data.tables.table import TableConfig, load_table
+from netwright.data.tables.table import TableConfig
+from netwright.data.tables.table_file import load_table
 from netwright.inspection.dataset.column_summary import MOST_COLUMNS, describe_columns
 
 

@@ -14,7 +14,8 @@ from netwright.core.errors import ConfigError
 from netwright.core.outputs import Output
 from netwright.data.dataset import Split
 from netwright.data.loading.loader import Batch, BatchLoader
-from netwright.data.tables.table import TableConfig, load_table
+from netwright.data.tables.table import TableConfig
+from netwright.data.tables.table_file import load_table
 from netwright.train.tasks.classification import Classification, balanced_weights, class_sums
 from tests.train.toy_runs import repeated, toy_data, toy_net, weighed, whole_batch
 

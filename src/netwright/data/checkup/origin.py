@@ -19,6 +19,7 @@ from netwright.data.checkup.row_digests import row_digests
 from netwright.data.checkup.wording import first_few
 from netwright.data.dataset import Data, Split
 from netwright.data.loading.mapped_inputs import is_stored
+from netwright.data.loading.stored import StoredSplit
 from netwright.data.sparse_rows import rows_of
 from netwright.data.tables.encoding import TableEncoder
 from netwright.data.tables.table import TableConfig
@@ -78,6 +79,8 @@ class Origin:
 
     def _source_rows(self, data: Data) -> SourceRows | None:
         encoder = data.preprocessor
+        if isinstance(data.train, StoredSplit):
+            return None  # too many to look for
         if isinstance(self.config, TableConfig) and isinstance(encoder, TableEncoder):
             table = encoder.read(self.config.path if self.source is None else self.source)
             targets = zip(*(table.column(name) for name in self.config.target), strict=True)

@@ -31,6 +31,7 @@ from netwright.data.images.pairs import PairsConfig
 from netwright.data.raw_arrays import column_names, read_array
 from netwright.data.series.table import SeriesConfig
 from netwright.data.sparse_rows import SparseRows, rows_of
+from netwright.data.tables.large.large_table import is_read_in_parts
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.reading import read_table
 from netwright.data.tables.splitting import find_split_column
@@ -102,6 +103,8 @@ def _of_table(source: Any, config: TableConfig | TextTableConfig | SeriesConfig)
         text = needed_column(rows, config.text, "--set data.drop_missing_text=true")
         targets = (needed_column(rows, name, _DROP_TARGET) for name in config.target)
         return look_at_columns((text, *targets), _without_it, "text-table")
+    if isinstance(config, TableConfig) and is_read_in_parts(config):
+        return examined("columns", Unseen("the file is larger than data.in_memory_gb"))
     table = read_table(source, config.dialect).with_missing(config.missing)
     if len(table) < LEAST_ROWS:
         return examined("columns", Unseen(counted(len(table), "row")))

@@ -1,6 +1,7 @@
 """Frames, parquet files and rows of Python values -> a raw table."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
@@ -80,8 +81,30 @@ def _polars_values(series: Any) -> Values:
 
 def parquet_table(path: Path) -> RawTable:
     """A parquet file; needs pandas and pyarrow."""
+    with opened_parquet(path) as file:
+        size = unpacked_size(file)
+        CONTENT.check(path.name, size / 1e9, "takes")
+        check_unpacked(path, size)
+        texts = text_columns(file)
+        if texts:
+            letters = _letters(path, texts)
+            CONTENT.check(path.name, (size + letters) / 1e9, "takes")
+            check_unpacked(path, size + letters)
+        # In one thread: several prepare all columns at a time, 170 kB of memory for each.
+        frame = file.read(use_threads=False).to_pandas()
+    return frame_table(frame, path.name)
+
+
+@contextmanager
+def opened_parquet(path: Path, **options: Any) -> Iterator[Any]:
+    """A parquet file with one value a cell; what cannot be read of it is refused.
+
+    Args:
+        path: of the file.
+        **options: of pyarrow's `ParquetFile`.
+    """
     try:
-        import pandas as pd  # noqa: PLC0415 - optional, and slow to import
+        import pandas as pd  # noqa: F401, PLC0415 - optional, and slow to import
         import pyarrow as pa  # noqa: PLC0415
         import pyarrow.parquet as pq  # noqa: PLC0415
     except ImportError:
@@ -89,55 +112,65 @@ def parquet_table(path: Path) -> RawTable:
             "reading parquet needs the extra: pip install 'netwright[tables]'"
         ) from None
     try:
-        with pq.ParquetFile(path) as file:
-            _check_size(path, file)
-        # In one thread: several prepare all columns at a time, 170 kB of memory for each.
-        frame = pd.read_parquet(path, engine="pyarrow", use_threads=False)
+        with pq.ParquetFile(path, **options) as file:
+            _check_cells(path, file)
+            yield file
     except DataError:
         raise
     except (OSError, ValueError, pa.ArrowException) as error:
         reason = str(error).partition("\n")[0].rstrip(".")
         raise DataError(f"{path.name}: not a readable parquet file: {reason}") from None
-    return frame_table(frame, path.name)
 
 
-def _check_size(path: Path, file: Any) -> None:
-    """Refuse what takes far more than its file: what repeats takes no room in one."""
-    head = file.metadata
-    COLUMNS.check(path.name, head.num_columns)
-    columns = [file.schema.column(place) for place in range(head.num_columns)]
-    for column in columns:
+def _check_cells(path: Path, file: Any) -> None:
+    """Refuse too many columns, and cells that hold several values."""
+    COLUMNS.check(path.name, file.metadata.num_columns)
+    for column in _columns(file):
         if column.path != column.name or column.max_repetition_level:
             raise DataError(
                 f"{path.name}: {column.path!r:.100} is part of a list or a record, wanted one "
                 "value per cell"
             )
+
+
+def _columns(file: Any) -> list[Any]:
+    return [file.schema.column(place) for place in range(file.metadata.num_columns)]
+
+
+def text_columns(file: Any) -> list[str]:
+    """The columns of a parquet file that hold texts, or bytes."""
+    return [column.path for column in _columns(file) if column.physical_type == "BYTE_ARRAY"]
+
+
+def unpacked_size(file: Any) -> int:
+    """The bytes of a parquet file in memory, but for texts that it holds once and repeats."""
+    head = file.metadata
     groups = [head.row_group(place).total_byte_size for place in range(head.num_row_groups)]
-    size = max(sum(groups), head.num_rows * head.num_columns * NUMBER)
-    _check_total(path, size)
-    texts = [column.path for column in columns if column.physical_type == "BYTE_ARRAY"]
-    if texts:
-        _check_total(path, size + _letters(path, texts))
+    return int(max(sum(groups), head.num_rows * head.num_columns * NUMBER))
 
 
-def _check_total(path: Path, size: int) -> None:
-    CONTENT.check(path.name, size / 1e9, "takes")
+def check_unpacked(path: Path, size: int) -> None:
+    """Refuse what takes far more than its file: what repeats takes no room in one."""
     if size > FREE + UNPACKED.value * path.stat().st_size:
         raise DataError(f"{path.name} unpacks to far more than its size, {UNPACKED.way_out}")
 
 
 def _letters(path: Path, columns: list[str]) -> int:
     """The bytes of all texts, of which a file holds those that repeat only once."""
-    import pyarrow.compute as pc  # noqa: PLC0415 - optional, and slow to import
-    import pyarrow.parquet as pq  # noqa: PLC0415
+    import pyarrow.parquet as pq  # noqa: PLC0415 - optional, and slow to import
 
     table = pq.read_table(path, columns=columns, read_dictionary=columns, use_threads=False)
-    total = 0
-    for chunk in (chunk for column in table.columns for chunk in column.chunks):
-        if hasattr(chunk, "dictionary"):  # not of decimals
-            lengths = pc.binary_length(chunk.dictionary).take(chunk.indices)
-            total += pc.sum(lengths).as_py() or 0
-    return total
+    return sum(text_size(chunk) for column in table.columns for chunk in column.chunks)
+
+
+def text_size(chunk: Any) -> int:
+    """The bytes of the texts in an Arrow array that was read with a dictionary."""
+    import pyarrow.compute as pc  # noqa: PLC0415 - optional, and slow to import
+
+    if not hasattr(chunk, "dictionary"):  # decimals have none
+        return 0
+    lengths = pc.binary_length(chunk.dictionary).take(chunk.indices)
+    return int(pc.sum(lengths).as_py() or 0)
 
 
 def rows_table(rows: Sequence[Mapping[str, Any]], name: str = "input") -> RawTable:

@@ -19,8 +19,8 @@ from netwright.data.tables.number_marks import read_marks
 from netwright.data.tables.raw_table import RawTable
 
 # Ending -> the delimiter; "" asks the header.
-_TEXT_ENDINGS = {".csv": "", ".txt": "", ".data": "", ".tsv": "\t", ".tab": "\t"}
-_PARQUET_ENDINGS = {".parquet", ".pq"}
+TEXT_ENDINGS = {".csv": "", ".txt": "", ".data": "", ".tsv": "\t", ".tab": "\t"}
+PARQUET_ENDINGS = {".parquet", ".pq"}
 
 
 def is_table(source: Any) -> bool:
@@ -45,8 +45,8 @@ def read_table(source: Any, dialect: Dialect | None = None) -> RawTable:
         return read_file(Path(source).expanduser(), dialect)
     is_rows = isinstance(source, list | tuple) and all(isinstance(row, Mapping) for row in source)
     if isinstance(source, Mapping) or is_rows:
-        return _plain(rows_table(source if is_rows else [source]), dialect)
-    return _plain(frame_table(source), dialect)
+        return with_plain_numbers(rows_table(source if is_rows else [source]), dialect)
+    return with_plain_numbers(frame_table(source), dialect)
 
 
 def read_file(path: Path, dialect: Dialect | None = None) -> RawTable:
@@ -54,18 +54,18 @@ def read_file(path: Path, dialect: Dialect | None = None) -> RawTable:
     _check_file(path)
     packed = path.suffix.lower() == ".gz"
     ending = Path(path.stem).suffix.lower() if packed else path.suffix.lower()
-    if ending in _PARQUET_ENDINGS and not packed:
-        return _plain(parquet_table(path), dialect)
-    if ending not in _TEXT_ENDINGS:
+    if ending in PARQUET_ENDINGS and not packed:
+        return with_plain_numbers(parquet_table(path), dialect)
+    if ending not in TEXT_ENDINGS:
         kind = f"a {ending} file" if ending else "a file without an ending"
         raise DataError(
             f"{path.name}: cannot read {kind}, wanted .csv, .tsv, .csv.gz, .tsv.gz or .parquet"
         )
-    content, delimiter = _content(path), _TEXT_ENDINGS[ending]
+    content, delimiter = _content(path), TEXT_ENDINGS[ending]
     return parse_delimited(path.name, content, delimiter=delimiter, dialect=dialect)
 
 
-def _plain(table: RawTable, dialect: Dialect | None) -> RawTable:
+def with_plain_numbers(table: RawTable, dialect: Dialect | None) -> RawTable:
     """A table of cells whose numbers, where they are text, are written in this way."""
     if dialect is None or not dialect.thousands:
         return table

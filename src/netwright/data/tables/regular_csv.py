@@ -57,7 +57,7 @@ def read_regular(name: str, content: bytes, delimiter: str, encoding: str | None
         header = check_header(name, places.header_line, fields)
     except (UnicodeDecodeError, csv.Error, DataError):
         return None
-    if len(header) == 1 or not _has_regular_quotes(content, places.quotes, found):
+    if len(header) == 1 or not has_regular_quotes(content, places.quotes, found):
         return None
     columns = CsvText(
         name=name,
@@ -109,7 +109,7 @@ class _Places:
 
 def _places(content: bytes) -> _Places | None:
     """None where there is no header, or not in one line, or where a field is too long."""
-    quotes, ends = _positions(content, b'"'), _positions(content, b"\n")
+    quotes, ends = positions(content, b'"'), positions(content, b"\n")
     if content and not content.endswith(b"\n"):
         ends = np.append(ends, len(content))
     is_end = np.searchsorted(quotes, ends) % 2 == 0  # the others stand in quotes
@@ -143,7 +143,7 @@ def _pieces(content: bytes) -> Iterator[tuple[int, NDArray[np.uint8]]]:
     return ((start, whole[start : start + PIECE]) for start in range(0, len(whole), PIECE))
 
 
-def _positions(content: bytes, letter: bytes) -> NDArray[np.int64]:
+def positions(content: bytes, letter: bytes) -> NDArray[np.int64]:
     """Where a byte stands."""
     if letter not in content:
         return np.zeros(0, np.int64)
@@ -166,7 +166,7 @@ def _may_have_blanks(content: bytes, delimiter: str) -> bool:
     return not content.isascii() or any(count_others(piece) for _, piece in _pieces(content))
 
 
-def _has_regular_quotes(content: bytes, quotes: NDArray[np.int64], delimiter: str) -> bool:
+def has_regular_quotes(content: bytes, quotes: NDArray[np.int64], delimiter: str) -> bool:
     """Whether quotes open after a field's end and close before one, or are doubled."""
     whole = np.frombuffer(content, np.uint8)
     opening, closing = quotes[::2], quotes[1::2]

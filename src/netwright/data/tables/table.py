@@ -8,11 +8,11 @@ from annotated_types import Ge
 from numpy.typing import NDArray
 from torch import Tensor
 
-from netwright.core.config import Doc
+from netwright.core.config import Doc, Positive
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Data, Split, check_data
-from netwright.data.source import DataConfig, Source
-from netwright.data.spec import DataSpec
+from netwright.data.source import DataConfig
+from netwright.data.spec import ClassType, DataSpec
 from netwright.data.tables.columns import GivenKind, Role, summarise
 from netwright.data.tables.dialect import Dialect
 from netwright.data.tables.encoding import TableEncoder, fit_features, row_weights
@@ -75,33 +75,63 @@ class TableConfig(Dialect, DataConfig):
             "normal scores first"
         ),
     ] = "standard"
-
-
-def load_table(config: TableConfig) -> Data:
-    """Read a table file; what cannot be learned from is refused before any training."""
-    if not config.path:
-        raise ConfigError("path is empty, wanted the path of a .csv, .tsv or .parquet file")
-    return _data(read_table(config.path, config.dialect), config)
+    in_memory_gb: Annotated[
+        Positive,
+        Doc(
+            "GB of a file that is read into memory; a larger CSV or parquet file is converted in "
+            "parts, once, into rows that stay on disk"
+        ),
+    ] = 2.0
 
 
 def from_frame(frame: Any, config: TableConfig) -> Data:
     """The same for a pandas frame, or what turns into one; its index is ignored."""
-    return _data(read_table(frame, config.dialect), config)
+    return table_data(read_table(frame, config.dialect), config)
 
 
-SOURCE = Source(
-    config=TableConfig,
-    load=load_table,
-    sentence="your own table: CSV, TSV or parquet, any size that fits in memory",
-    origin="your file",
-    licence="yours",
-    inputs=("features",),
-)
+def table_data(raw: RawTable, config: TableConfig) -> Data:
+    """A table that was read as data."""
+    check_settings(raw, config)
+    rows = divide_rows(raw.with_missing(config.missing), config)
+    table, division = rows.table, rows.division
+    encoder = fit_encoder(table, division["train"].numpy(), rows, config)
+    whole = Split(
+        inputs=encoder.encode(table), targets=rows.targets, weights=encoder.encode_weights(table)
+    )
+    later = table.take(np.concatenate([division["val"].numpy(), division["test"].numpy()]))
+    return divided_data(
+        whole,
+        division,
+        encoder,
+        name=table.name,
+        class_type=encoder.target.class_type(table),
+        notes=(*rows.notes, *column_notes(encoder, later)),
+    )
 
 
-def _data(raw: RawTable, config: TableConfig) -> Data:
-    table = raw.with_missing(config.missing)
-    _check_settings(table, config)
+@dataclass(frozen=True, kw_only=True)
+class DividedRows:
+    """The rows that have all their targets, and which of them train.
+
+    Args:
+        table: these rows.
+        target: the kind of target, and its classes.
+        targets: as the model learns them.
+        split_column: the column that divides the rows, or None.
+        division: the rows of each part.
+        notes: what was repaired, left out and divided on the way.
+    """
+
+    table: RawTable
+    target: TargetEncoder
+    targets: Tensor
+    split_column: str | None
+    division: Division
+    notes: tuple[str, ...]
+
+
+def divide_rows(table: RawTable, config: TableConfig) -> DividedRows:
+    """Which rows train, choose and test; of columns only those that settings name are read."""
     table, dropped = _with_targets(table, config)
     target = TargetEncoder.fit(table, config.target, config.target_kind)
     targets = target.encode(table)
@@ -116,19 +146,51 @@ def _data(raw: RawTable, config: TableConfig) -> Data:
         classes=targets if target.kind == "class" else None,
         group_column=config.group_column,
     )
-    encoder = _fitted(table, division, target, split_column, config)
-    splits = _splits(table, division, targets, encoder)
-    later = table.take(np.concatenate([division["val"].numpy(), division["test"].numpy()]))
-    new = [f"{said} (validation and test rows)" for said in encoder.remarks(later)]
-    new += _never_trained(encoder.target, splits["train"])
+    return DividedRows(
+        table=table,
+        target=target,
+        targets=targets,
+        split_column=split_column,
+        division=division,
+        notes=(*table.notes, *dropped, divided),
+    )
+
+
+def column_notes(encoder: TableEncoder, later: RawTable) -> tuple[str, ...]:
+    """What columns were taken for, and what rows that do not train have that training had not."""
+    new = (f"{said} (validation and test rows)" for said in encoder.remarks(later))
+    return (*encoder.notes(), *new)
+
+
+def divided_data(
+    whole: Split,
+    division: Division,
+    encoder: TableEncoder,
+    *,
+    name: str,
+    class_type: ClassType,
+    notes: tuple[str, ...],
+) -> Data:
+    """Encoded rows as data; what cannot be learned from is refused.
+
+    Args:
+        whole: all rows.
+        division: the rows of each part.
+        encoder: that encoded them.
+        name: of the file.
+        class_type: what the classes are in it.
+        notes: so far.
+    """
+    splits = {part: whole.take(rows) for part, rows in division.items() if len(rows)}
+    _check_varies(encoder.target, splits["train"], name)
     data = Data(
-        name=table.name,
-        spec=_spec(encoder, table),
+        name=name,
+        spec=_spec(encoder, class_type),
         train=splits["train"],
         val=splits.get("val"),
         test=splits.get("test"),
         preprocessor=encoder,
-        notes=(*table.notes, *dropped, divided, *encoder.notes(), *new),
+        notes=(*notes, *_never_trained(encoder.target, splits["train"])),
     )
     check_data(data)
     return data
@@ -150,7 +212,8 @@ def _parts(config: TableConfig) -> dict[str, str]:
     return parts
 
 
-def _check_settings(table: RawTable, config: TableConfig) -> None:
+def check_settings(table: RawTable, config: TableConfig) -> None:
+    """Refuse settings that name columns which are not there, or one column twice."""
     if not config.target:
         raise ConfigError(
             f"target is missing, wanted a column of {table.name}: {table.column_list}"
@@ -180,14 +243,19 @@ def _split_column(table: RawTable, config: TableConfig) -> str | None:
     return find_split_column(table, config.split_column)
 
 
-def _fitted(
-    table: RawTable,
-    division: Division,
-    target: TargetEncoder,
-    split_column: str | None,
-    config: TableConfig,
+def fit_encoder(
+    table: RawTable, training: NDArray[np.int64], divided: DividedRows, config: TableConfig
 ) -> TableEncoder:
-    rows, weights = _counted_rows(table, division["train"].numpy(), config.weight_column)
+    """Infer and fit every column on the training rows.
+
+    Args:
+        table: the rows, or some of them.
+        training: which of these train.
+        divided: what was found of all rows.
+        config: the settings.
+    """
+    target, split_column = divided.target, divided.split_column
+    rows, weights = _counted_rows(table, training, config.weight_column)
     roles: dict[str, Role] = dict.fromkeys(config.target, "target")
     roles |= dict.fromkeys(config.drop, "dropped")
     if split_column is not None:
@@ -242,21 +310,15 @@ def _counted_rows(
     return rows[weights > 0], weights[weights > 0]
 
 
-def _splits(
-    table: RawTable, division: Division, targets: Tensor, encoder: TableEncoder
-) -> dict[str, Split]:
-    whole = Split(
-        inputs=encoder.encode(table), targets=targets, weights=encoder.encode_weights(table)
-    )
-    splits = {name: whole.take(rows) for name, rows in division.items() if len(rows)}
-    reals = splits["train"].targets if encoder.target.kind == "real" else None
+def _check_varies(target: TargetEncoder, train: Split, name: str) -> None:
+    """Refuse reals that are all the same."""
+    reals = train.targets if target.kind == "real" else None
     if reals is not None and bool((reals == reals[0]).all(dim=0).any()):
-        column = encoder.target.columns[int((reals == reals[0]).all(dim=0).nonzero()[0])]
+        column = target.columns[int((reals == reals[0]).all(dim=0).nonzero()[0])]
         raise DataError(
-            f"{table.name}: the target {column!r} is constant in the training rows, there is "
+            f"{name}: the target {column!r} is constant in the training rows, there is "
             f"nothing to learn"
         )
-    return splits
 
 
 def _never_trained(target: TargetEncoder, train: Split) -> list[str]:
@@ -268,7 +330,7 @@ def _never_trained(target: TargetEncoder, train: Split) -> list[str]:
     return [f"{target.columns[0]}: no training row is {listed(absent)}"] if absent else []
 
 
-def _spec(encoder: TableEncoder, table: RawTable) -> DataSpec:
+def _spec(encoder: TableEncoder, class_type: ClassType) -> DataSpec:
     names = encoder.feature_names
     return DataSpec(
         inputs="features",
@@ -276,7 +338,7 @@ def _spec(encoder: TableEncoder, table: RawTable) -> DataSpec:
         target=encoder.target.kind,
         num_outputs=encoder.target.num_outputs,
         class_names=encoder.target.class_names,
-        class_type=encoder.target.class_type(table),
+        class_type=class_type,
         target_names=encoder.target.columns,
         feature_names=names,
         feature_groups=encoder.feature_groups,

@@ -98,6 +98,11 @@ def foldable(
             f"would leak"
         )
     if isinstance(config, TableConfig) and isinstance(data.preprocessor, TableEncoder):
+        if isinstance(data.train, StoredSplit):
+            raise ConfigError(
+                f"{data.name} cannot be divided into folds, which are read into memory: raise "
+                f"data.in_memory_gb if it fits, or take some of its rows"
+            )
         raw = read_table(config.path or source, config.dialect)
         return _fold_table(raw, config, data, data.preprocessor, keeps_test=keeps_test)
     if getattr(config, "group_column", None) is not None:

@@ -1,0 +1,1 @@
+"""Tables larger than memory: read in parts, encoded once, and trained on from disk."""

@@ -1,0 +1,140 @@
+"""A table file that is larger than memory as data: two passes over its parts, then rows on disk.
+
+The first pass keeps the columns that settings name (targets, weights, groups, split) of all rows,
+and all columns of a sample of rows. Rows are divided as those of any table; columns are inferred
+and fitted on the training rows of the sample. The second pass encodes every row into a file, which
+training reads a batch at a time; what does not fit the inference is refused by its line. The file
+lies in the cache: the same table with the same settings is converted once.
+
+What is held at a time is a part, the sample, and a few numbers a row, however many columns it has.
+
+Shapes: N rows of the file.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from netwright.core.config import to_mapping
+from netwright.core.errors import DataError
+from netwright.core.files.process_lock import ProcessLock
+from netwright.core.files.storage import new_folder
+from netwright.core.version import VERSION
+from netwright.data.dataset import Data
+from netwright.data.files.locations import cache_folder
+from netwright.data.tables.encoding import TableEncoder
+from netwright.data.tables.large.file_parts import file_size, table_parts
+from netwright.data.tables.large.joined_columns import JoinedColumns
+from netwright.data.tables.large.stored_table import EncodedRows, read_stored_table, write_table
+from netwright.data.tables.raw_table import RawTable
+from netwright.data.tables.splitting import AUTOMATIC
+from netwright.data.tables.table import (
+    TableConfig,
+    check_settings,
+    column_notes,
+    divide_rows,
+    fit_encoder,
+)
+
+SAMPLE = 2**27  # bytes of the file by which columns are inferred and fitted
+
+
+def is_read_in_parts(config: TableConfig) -> bool:
+    """Whether the file of a table is larger than what is read into memory."""
+    return file_size(_path(config)) > config.in_memory_gb * 1e9
+
+
+def load_large_table(config: TableConfig) -> Data:
+    """The data of a file, converted where that has not been done before."""
+    path = _path(config)
+    cache = cache_folder("tables")
+    cache.mkdir(parents=True, exist_ok=True)
+    folder = cache / _key(path, config)
+    with ProcessLock(cache / f"{folder.name}.lock"):  # ranks of one run ask for it at once
+        if not folder.exists():
+            _convert(path, config, folder)
+    return read_stored_table(folder)
+
+
+def _path(config: TableConfig) -> Path:
+    return Path(config.path).expanduser()
+
+
+def _key(path: Path, config: TableConfig) -> str:
+    """A name that another file, or other settings, do not have."""
+    status = path.stat()
+    settings = to_mapping(config) | {"in_memory_gb": None, "path": str(path.resolve())}
+    parts = [settings, status.st_size, status.st_mtime_ns, VERSION]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _convert(path: Path, config: TableConfig, folder: Path) -> None:
+    keys, sample = _first_pass(path, config)
+    rows = divide_rows(keys, config)
+    is_kept, trains = np.zeros((2, len(keys)), np.bool_)
+    places = np.asarray(rows.table.positions)
+    is_kept[places] = True
+    trains[places[rows.division["train"].numpy()]] = True
+    sampled = sample.take(np.flatnonzero(is_kept[np.asarray(sample.positions)]))
+    is_training = trains[np.asarray(sampled.positions)]
+    encoder = fit_encoder(sampled, np.flatnonzero(is_training), rows, config)
+    later = sampled.take(np.flatnonzero(~is_training))
+    notes = (
+        *rows.notes,
+        f"larger than {config.in_memory_gb:g} GB: read in parts and kept in the cache, as "
+        f"tables/{folder.name}; columns are inferred and scaled by {len(sampled):,} of the "
+        f"{len(places):,} rows",
+        *column_notes(encoder, later),
+    )
+    inputs = EncodedRows(
+        _encoded(path, config, encoder, is_kept), (len(places), len(encoder.feature_names))
+    )
+    with new_folder(folder, needs=len(inputs)) as staging:
+        write_table(staging, inputs, rows, encoder, notes)
+
+
+def _first_pass(path: Path, config: TableConfig) -> tuple[RawTable, RawTable]:
+    """The columns of all rows that settings name, and all columns of some rows."""
+    share = SAMPLE / file_size(path)
+    random = np.random.default_rng(config.split_seed)
+    as_text = {name for name, kind in config.types.items() if kind != "number"}
+    keys = sample = None
+    notes: dict[str, None] = {}
+    for part in table_parts(path, config.dialect):
+        if keys is None or sample is None:
+            check_settings(part, config)
+            keys = JoinedColumns(_key_columns(part, config))
+            sample = JoinedColumns(list(part.columns), as_text)
+        notes |= dict.fromkeys(part.notes)
+        read = part.with_missing(config.missing)
+        keys.add(read)
+        sample.add(read, np.flatnonzero(random.random(len(part)) < share))
+    if keys is None or sample is None:
+        raise DataError(f"{path.name}: there is a header but no row")
+    return keys.table(path.name, tuple(notes)), sample.table(path.name)
+
+
+def _key_columns(table: RawTable, config: TableConfig) -> list[str]:
+    named = [*config.target, config.weight_column, config.group_column, config.split_column]
+    automatic = [AUTOMATIC] if AUTOMATIC in table.columns else []
+    return [name for name in dict.fromkeys([*named, *automatic]) if name is not None]
+
+
+def _encoded(
+    path: Path, config: TableConfig, encoder: TableEncoder, is_kept: NDArray[np.bool_]
+) -> Iterator[Tensor]:
+    """The rows that have their targets, part by part, as the model takes them."""
+    end = 0
+    for part in table_parts(path, config.dialect):
+        start, end = end, end + len(part)
+        rows = np.flatnonzero(is_kept[start:end])
+        if end > len(is_kept):
+            break
+        yield encoder.encode(part if len(rows) == len(part) else part.take(rows))
+    if end != len(is_kept):
+        raise DataError(f"{path.name} was changed while it was read: train again")
