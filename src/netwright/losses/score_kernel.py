@@ -125,15 +125,15 @@ def _kernel() -> Any:
                 slope = tl.exp2(z * log2_e - power) * amount
                 tl.store(logits + place, slope.to(kind), mask=place < columns)
                 for start in range(0, last, tile):
-                    z = tl.load(logits + start + within, eviction_policy="evict_first")
-                    slope = tl.exp2(z.to(tl.float32) * log2_e - power) * amount
-                    tl.store(logits + start + within, slope.to(kind), eviction_policy="evict_first")
+                    at = logits + start + within
+                    z = tl.load(at, eviction_policy="evict_first").to(tl.float32)
+                    slope = tl.exp2(z * log2_e - power) * amount
+                    tl.store(at, slope.to(kind), eviction_policy="evict_first")
                 tl.debug_barrier()  # the target's own comes last, whoever wrote there
-                slope = (tl.exp2(wanted * log2_e - power) - 1) * amount
-                tl.store(logits + target, slope.to(kind))
+                tl.store(logits + target, ((tl.exp2(wanted * log2_e - power) - 1) * amount).to(kind))
             else:  # its logits need not be finite
+                zeros = tl.zeros(within.shape, kind)
                 for start in range(0, columns, tile):
-                    place = start + within
-                    tl.store(logits + place, tl.zeros_like(z).to(kind), mask=place < columns)
+                    tl.store(logits + start + within, zeros, mask=start + within < columns)
 
     return score_rows
