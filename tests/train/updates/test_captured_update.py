@@ -94,6 +94,18 @@ def test_a_graph_gives_the_bits_of_its_kernels_one_by_one(
 
 
 @needs_cuda
+def test_updates_that_get_a_row_run_by_the_graph_too(updates: list[CapturedUpdate]) -> None:
+    calls = [GuardNonFinite(), StepRows(1)]
+    given: dict[str, Any] = {"device": "cuda", "epochs": 3, "batch_size": BATCH, "capture": "on"}
+    state = toy_fit(toy_net(), toy_data(rows=ROWS), callbacks=calls, schedule="cosine", **given)
+    assert updates[0].started > 20
+    assert len(state.history.series("step/gradient_norm")) == state.step
+    rates = state.history.series("step/lr")
+    assert rates == sorted(rates, reverse=True)
+    assert len(set(rates)) == len(rates)
+
+
+@needs_cuda
 def test_bits_are_the_same_where_another_update_is_the_first_by_graph(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

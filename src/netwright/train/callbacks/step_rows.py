@@ -90,6 +90,7 @@ class StepRows(Callback):
     def __init__(self, every: int | None = None) -> None:
         self.asked = every
         self.norm: Tensor | None = None
+        self.room = torch.zeros(())  # for the norm, where a CUDA graph leaves that of each update
         self.lr = 0.0
         self.speed = Throughput()
         self.awaited: list[_Awaited] = []
@@ -97,7 +98,7 @@ class StepRows(Callback):
 
     def on_fit_start(self, state: TrainState) -> None:
         """Begin anew, or go on."""
-        self.awaited = []
+        self.awaited, self.room = [], torch.zeros((), device=state.device)
         state.tell_awaited = partial(self._tell_all, state)
         if state.samples == 0:
             self._forget()
@@ -108,15 +109,22 @@ class StepRows(Callback):
         self.awaited = self._of_made(state)
         self.last = state.step
         self.speed.mark(state)
+        self._note_rate(state)
 
     def part_in_update(self, state: TrainState) -> Part:
-        """Only some updates get a row."""
+        """Only some updates get a row; in a graph, which is as quick, the norm of all is taken."""
+        if state.is_captured:
+            return "queued"
         return "host" if self._gets_row(state) else "none"
 
     def on_before_update(self, state: TrainState) -> None:
         """The gradients before they are clipped, and the rate, of an update that gets a row."""
-        if self._gets_row(state):
-            self.norm, self.lr = gradient_norm(state), state.lr
+        if state.is_captured:
+            norm = gradient_norm(state)
+            self.norm = None if norm is None else self.room.copy_(norm)
+        elif self._gets_row(state):
+            self.norm = gradient_norm(state)
+            self._note_rate(state)
 
     def on_step_end(self, state: TrainState) -> None:
         """Write a row where it is time; float16 may end a step without an update."""
@@ -127,9 +135,15 @@ class StepRows(Callback):
             self._write(state)
         if not self.is_chosen:
             self._choose(state)
+        self._note_rate(state)
 
     def _gets_row(self, state: TrainState) -> bool:
         return (state.step + 1) % self.every == 0
+
+    def _note_rate(self, state: TrainState) -> None:
+        """The learning rate of the update to come, where it gets a row."""
+        if self._gets_row(state):
+            self.lr = state.lr
 
     def on_abort(self, state: TrainState) -> None:
         """Of the updates that were made, all rows that can be."""

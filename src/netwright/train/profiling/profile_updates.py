@@ -196,7 +196,7 @@ class ProfileUpdates(Callback):
         plain = [update["update"] for update in self.plain.read()]
         amounts = [after[0] - before[0] for before, after in pairwise(self.counts)]
         by_graph = [after[1] > before[1] for before, after in pairwise(self.counts)]
-        is_graph = 2 * sum(by_graph) > len(by_graph)  # updates that get a row are not
+        is_graph = 2 * sum(by_graph) > len(by_graph)  # those that the doctor watches are not
         tokens = tokens_of_example(state)
         return SeenUpdates(
             precision=self.config.precision,

@@ -55,6 +55,7 @@ class CapturedUpdate:
         if self.memory is not self.state.optimizer.state:
             # It was restored: a graph has the old tensors, and new ones may be yet to be made.
             self.graph, self.one_by_one, self.memory = None, 0, self.state.optimizer.state
+            self.state.is_captured = False
         if self.graph is None and self.pays and self._is_worth_it():
             self._capture(batch)
         if self.graph is None or not self._fits(batch):
@@ -73,6 +74,7 @@ class CapturedUpdate:
         """Give the memory of the graph back now, not when the collector comes to it."""
         self.graph = self.batch = None
         self.logits = self.loss = torch.empty(0)
+        self.state.is_captured = False
 
     def _timed(self, batch: Batch) -> Any:
         """An update with nothing else in the queue: how long the host takes to fill it."""
@@ -107,12 +109,13 @@ class CapturedUpdate:
         self.batch = map_tensors(torch.clone, batch)
         graph = torch.cuda.CUDAGraph()
         _set(groups, capturable=True)
+        state.is_captured = True
         try:
             with _captured(graph):
                 self.logits = logits_of(self.queue(self.batch)).detach()
                 self.loss = state.loss
         except Exception as error:  # whatever it is, the kernels can still be started one by one
-            self.pays = False
+            self.pays = state.is_captured = False
             reason = (str(error) or type(error).__name__).splitlines()[0]
             state.notes.append(f"no CUDA graph was captured of an update: {reason}")
             _end_failed_capture()
