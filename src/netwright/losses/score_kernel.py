@@ -130,7 +130,9 @@ def _kernel() -> Any:
                     slope = tl.exp2(z * log2_e - power) * amount
                     tl.store(at, slope.to(kind), eviction_policy="evict_first")
                 tl.debug_barrier()  # the target's own comes last, whoever wrote there
-                tl.store(logits + target, ((tl.exp2(wanted * log2_e - power) - 1) * amount).to(kind))
+                tl.store(
+                    logits + target, ((tl.exp2(wanted * log2_e - power) - 1) * amount).to(kind)
+                )
             else:  # its logits need not be finite
                 zeros = tl.zeros(within.shape, kind)
                 for start in range(0, columns, tile):

@@ -38,9 +38,7 @@ def normalized_now(*inputs: Any) -> Tensor:
     return normalize_now(*inputs, Running(statistics[0], statistics[1], seen, 0.1))
 
 
-CASES: dict[
-    str, tuple[Callable[..., Any], Callable[..., Tensor], Callable[[], tuple[Any, ...]]]
-] = {
+CASES: dict[str, tuple[Any, Callable[..., Tensor], Callable[[], Any]]] = {
     "norm": (library.normalize, normalized_now, lambda: norm_inputs(adds=False)),
     "norm and sum": (library.normalize, normalized_now, lambda: norm_inputs(adds=True)),
     "first convolution": (
