@@ -41,7 +41,7 @@ def difference(ours: BERT, theirs: nn.Module, length: int, counted: Tensor) -> f
         head, pooler = ours.pretraining, ours.pooler
         assert head is not None
         assert pooler is not None
-        found = head(x, torch.tanh(pooler(x[:, 0])), ours.wte.weight)
+        found = head(x, torch.tanh(pooler(x[:, 0])), ours.wte.weight).logits
         wanted = theirs(input_ids=tokens, token_type_ids=segments, attention_mask=counted.long())
     inside = counted[:, 1:]
     parts = [(found[:, 1:][inside], wanted.prediction_logits[:, 1:][inside])]

@@ -15,8 +15,9 @@ from netwright.data.spec import DataSpec
 from netwright.models.transformers.gpt import GPT, GPTConfig
 from netwright.train.own.loss import OwnLoss
 from netwright.train.tasks.catalog import task_for
-from netwright.train.tasks.language_modelling import LARGE_VOCABULARY, LanguageModelling
+from netwright.train.tasks.language_modelling import LanguageModelling
 from netwright.train.tasks.next_token import NextToken
+from netwright.train.tasks.per_token import LARGE_VOCABULARY
 from netwright.train.tasks.task import Task
 from netwright.train.tasks.unlabelled import Unlabelled
 from tests.train.token_data import KINDS, small_lstm, tagged_data, text_data

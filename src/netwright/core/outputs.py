@@ -3,8 +3,11 @@
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+import torch
 from torch import Tensor
 from torch.nn import functional
+
+NEVER = -1e4  # logit of what cannot be, finite also in half precision
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,23 +32,30 @@ class UnscoredTokens(NamedTuple):
         vectors: of all places (B, T, D).
         weight: W of the head (V, D).
         bias: b of the head (V,); None: it has none.
+        first: logits of the first place, where something else than a token is said, one of the
+            first few of V numbers (B, n); None: a token is said there, too.
     """
 
     vectors: Tensor
     weight: Tensor
     bias: Tensor | None = None
+    first: Tensor | None = None
 
     @property
     def logits(self) -> Tensor:
         """All of them at once (B, T, V)."""
-        return functional.linear(self.vectors, self.weight, self.bias)
+        logits = functional.linear(self.vectors, self.weight, self.bias)
+        if self.first is None:
+            return logits
+        first = functional.pad(self.first, (0, len(self.weight) - self.first.shape[1]), value=NEVER)
+        return torch.cat((first[:, None].to(logits), logits[:, 1:]), dim=1)
 
 
 @runtime_checkable
 class TokenScorer(Protocol):
     """A language model that can stop short of its logits, so that a loss may make them in parts."""
 
-    def unscored(self, tokens: Tensor) -> UnscoredTokens:
+    def unscored(self, inputs: Any, /) -> UnscoredTokens:
         """What `forward` would make its logits of."""
 
 

@@ -10,12 +10,13 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, gelu
 
 from netwright.core.errors import ConfigError, ShapeError
+from netwright.core.outputs import NEVER
 from netwright.core.seeding import seeded
 from netwright.data.spec import DataSpec
 from netwright.data.text.pretraining.framing import frame_texts, segments_of
 from netwright.data.text.tokenizer import BOS, EOS, PAD
 from netwright.models.model import check_fits
-from netwright.models.transformers.bert import BERT, NEVER, BERTConfig
+from netwright.models.transformers.bert import BERT, BERTConfig
 from netwright.testing.model_contract import MODEL_CHECKS, Build
 from netwright.testing.sequence_contract import SEQUENCE_CHECKS
 from tests.models.sequence.specs import train
@@ -26,7 +27,14 @@ CLASSES = DataSpec(
     inputs="tokens", input_shape=(6,), target="class", num_outputs=3, vocab_size=9, padding=PAD
 )
 TAGS = replace(CLASSES, target="tags")
-MASKED = DataSpec(inputs="masked", input_shape=(8,), target="tokens", num_outputs=9, vocab_size=10)
+MASKED = DataSpec(
+    inputs="masked",
+    input_shape=(8,),
+    target="tokens",
+    num_outputs=9,
+    vocab_size=10,
+    padding=PAD,
+)
 SPECS = {"class": CLASSES, "tags": TAGS, "masked": MASKED}
 OPTIONS: dict[str, dict[str, Any]] = {
     "sinusoidal": {"positions": "sinusoidal"},
@@ -166,6 +174,17 @@ def test_masked_tokens_are_read_by_the_embedding_and_cls_says_next_or_not() -> N
     torch.testing.assert_close(logits[counted], wanted[counted], rtol=1e-10, atol=1e-10)
     torch.testing.assert_close(logits[:, 0, :2], head.next_text(model.pooler(x[:, 0]).tanh()))
     assert bool((logits[:, 0, 2:] == NEVER).all())
+
+
+def test_without_padding_nothing_is_masked_and_the_outputs_are_the_same() -> None:
+    masked, plain = build("masked"), BERT.build(BERTConfig(**SMALL), replace(MASKED, padding=None))
+    plain.double().eval().load_state_dict(masked.state_dict())
+    given: list[Any] = []
+    for block in plain.blocks:
+        block.register_forward_pre_hook(lambda _, args: given.append(args[1]))
+    whole = PAIRS[:1]
+    torch.testing.assert_close(plain(whole), masked(whole), rtol=1e-12, atol=1e-12)
+    assert given == [None] * len(given) and given
 
 
 def test_every_place_sees_both_sides() -> None:

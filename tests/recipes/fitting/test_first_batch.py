@@ -15,7 +15,7 @@ from netwright.data.spec import VARIES, DataSpec
 from netwright.models.mlp import MLP, MLPConfig
 from netwright.models.vision.detr import DETR, DETRConfig
 from netwright.recipes.fitting.first_batch import time_step, try_first_batch
-from netwright.train.tasks import language_modelling
+from netwright.train.tasks import per_token
 from netwright.train.tasks.catalog import task_for
 from tests.train.token_data import KINDS, small_lstm, text_data
 
@@ -56,12 +56,12 @@ def test_of_a_large_vocabulary_no_more_logits_are_made_than_fit(
     data = text_data()
     task = task_for(data)
     assert try_first_batch(small_lstm(data.spec), data, task, 8).rows == 8
-    monkeypatch.setattr(language_modelling, "MOST_AT_ONCE", 3 * 4 * KINDS)
+    monkeypatch.setattr(per_token, "MOST_AT_ONCE", 3 * 4 * KINDS)
     assert try_first_batch(small_lstm(data.spec), data, task, 8).rows == 8
-    monkeypatch.setattr(language_modelling, "LARGE_VOCABULARY", KINDS)
+    monkeypatch.setattr(per_token, "LARGE_VOCABULARY", KINDS)
     assert try_first_batch(small_lstm(data.spec), data, task, 8).rows == 3
     assert try_first_batch(small_lstm(data.spec), data, task, 2).rows == 2
-    monkeypatch.setattr(language_modelling, "MOST_AT_ONCE", 1)
+    monkeypatch.setattr(per_token, "MOST_AT_ONCE", 1)
     assert try_first_batch(small_lstm(data.spec), data, task, 8).rows == 1
 
 
@@ -70,8 +70,8 @@ def test_texts_of_any_length_are_counted_by_the_length_at_hand(
 ) -> None:
     data = text_data()
     data = replace(data, spec=replace(data.spec, input_shape=(VARIES,)))
-    monkeypatch.setattr(language_modelling, "MOST_AT_ONCE", 3 * 4 * KINDS)
-    monkeypatch.setattr(language_modelling, "LARGE_VOCABULARY", KINDS)
+    monkeypatch.setattr(per_token, "MOST_AT_ONCE", 3 * 4 * KINDS)
+    monkeypatch.setattr(per_token, "LARGE_VOCABULARY", KINDS)
     assert try_first_batch(small_lstm(data.spec), data, task_for(data), 8).rows == 3
 
 
@@ -79,7 +79,7 @@ def test_a_step_of_a_large_vocabulary_is_timed_as_it_is_made(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     data = text_data()
-    monkeypatch.setattr(language_modelling, "LARGE_VOCABULARY", KINDS)
+    monkeypatch.setattr(per_token, "LARGE_VOCABULARY", KINDS)
     model = small_lstm(data.spec)
     monkeypatch.setattr(model, "forward", None)  # all logits are never made
     assert time_step(model, data, task_for(data), 8) > 0

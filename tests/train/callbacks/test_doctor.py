@@ -17,7 +17,7 @@ from netwright.train.callbacks.non_finite import GuardNonFinite
 from netwright.train.run_setting_groups import Policy
 from netwright.train.saving.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.state import TrainState
-from netwright.train.tasks import language_modelling
+from netwright.train.tasks import per_token
 from netwright.train.tasks.language_modelling import LanguageModelling
 from netwright.train.watching.layer_history import LayerHistory, read_layer_history
 from netwright.train.watching.layer_norms import FEW
@@ -166,8 +166,8 @@ def test_the_units_of_all_layers_are_read_at_once() -> None:
 def test_of_a_large_vocabulary_units_are_looked_at_on_as_many_texts_as_have_few_logits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(language_modelling, "LARGE_VOCABULARY", KINDS)
-    monkeypatch.setattr(language_modelling, "MOST_AT_ONCE", 3 * 4 * KINDS)
+    monkeypatch.setattr(per_token, "LARGE_VOCABULARY", KINDS)
+    monkeypatch.setattr(per_token, "MOST_AT_ONCE", 3 * 4 * KINDS)
     data, rows = replace(text_data(), val=None), set[int]()
     model = small_lstm(data.spec)
 

@@ -8,19 +8,26 @@ import torch
 from torch import nn
 
 from netwright.core.outputs import UnscoredTokens
-from netwright.core.seeding import seeded
+from netwright.core.seeding import generator, seeded
 from netwright.data.dataset import Data, Split
-from netwright.data.spec import IGNORED
+from netwright.data.loading.loader import Batch
+from netwright.data.spec import IGNORED, DataSpec
+from netwright.data.text.pretraining.masking import mask_tokens
+from netwright.data.text.tokenizer import BOS, EOS, PAD
 from netwright.inspection.inside.flops import counting_flops
 from netwright.losses import linear_cross_entropy as chunks
 from netwright.models.sequence.jordan import Jordan, JordanConfig
+from netwright.models.transformers.bert import BERT, BERTConfig
 from netwright.models.transformers.gpt import GPT, GPTConfig
+from netwright.models.transformers.transformer import Transformer, TransformerConfig
 from netwright.train.evaluate import measure_quickly
 from netwright.train.own.metrics import read_metrics
-from netwright.train.tasks import language_modelling
+from netwright.train.tasks import per_token
 from netwright.train.tasks.forward_pass import forward_for
 from netwright.train.tasks.language_modelling import LanguageModelling
+from netwright.train.tasks.masked_tokens import MaskedTokens
 from netwright.train.tasks.next_token import NextToken
+from netwright.train.tasks.sequence_to_sequence import SequenceToSequence
 from tests.train.token_data import KINDS, small_lstm, text_data, whole
 from tests.train.toy_runs import toy_fit
 
@@ -30,7 +37,7 @@ PLAIN = LanguageModelling(KINDS)
 @pytest.fixture
 def in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """A vocabulary counts as large, and a chunk has three places."""
-    monkeypatch.setattr(language_modelling, "LARGE_VOCABULARY", 2)
+    monkeypatch.setattr(per_token, "LARGE_VOCABULARY", 2)
     monkeypatch.setattr(chunks, "MOST_LOGITS", 3 * KINDS)
 
 
@@ -50,7 +57,7 @@ def with_ignored(data: Data) -> Data:
 
 
 def test_only_a_large_vocabulary_and_plain_cross_entropy_are_scored_in_parts() -> None:
-    large = language_modelling.LARGE_VOCABULARY
+    large = per_token.LARGE_VOCABULARY
     assert LanguageModelling(large).scores_in_parts
     assert not LanguageModelling(large - 1).scores_in_parts
     assert not LanguageModelling(large, smoothing=0.1).scores_in_parts
@@ -111,10 +118,64 @@ def test_the_loss_and_what_is_measured_are_those_of_all_logits(
     ours, theirs = (torch.autograd.grad(one, weights) for one in (loss, wanted))
     for own, other in zip(ours, theirs, strict=True):
         torch.testing.assert_close(own, other, rtol=1e-10, atol=1e-13)
-    monkeypatch.setattr(language_modelling, "LARGE_VOCABULARY", KINDS + 1)
+    monkeypatch.setattr(per_token, "LARGE_VOCABULARY", KINDS + 1)
     seen, again = task.score(model.unscored(batch.inputs), batch)
     assert torch.equal(again, wanted)
     assert isinstance(seen, torch.Tensor) and torch.equal(seen, logits)
+
+
+def masked_batch() -> tuple[BERT, Batch]:
+    spec = DataSpec(
+        inputs="masked", input_shape=(9,), target="tokens", num_outputs=KINDS, vocab_size=KINDS + 1
+    )
+    with seeded(0):
+        model = BERT.build(BERTConfig(layers=1, heads=2, width=8, context=9), spec).double().eval()
+        texts = torch.randint(4, KINDS, (5, 9))
+        texts[:, 0], texts[:, 4], texts[:, 8] = BOS, EOS, EOS
+        inputs, targets = mask_tokens(texts, KINDS, generator(0, "masks"))
+    targets[:, 0] = torch.tensor([0, 1, 1, 0, 1])
+    targets[2, 1:] = IGNORED  # nothing of this text was chosen
+    return model, Batch(inputs, targets, torch.arange(1, 6).double() / 3, torch.arange(5))
+
+
+def translated_batch() -> tuple[Transformer, Batch]:
+    spec = DataSpec(
+        inputs="pairs",
+        input_shape=(9,),
+        target="tokens",
+        num_outputs=KINDS,
+        vocab_size=KINDS,
+        padding=PAD,
+        source_length=4,
+    )
+    with seeded(0):
+        config = TransformerConfig(layers=1, heads=2, width=8)
+        model = Transformer.build(config, spec).double().eval()
+        pairs, targets = torch.randint(4, KINDS, (5, 9)), torch.randint(4, KINDS, (5, 5))
+    targets[1, 3:] = IGNORED
+    return model, Batch(pairs, targets, torch.arange(1, 6).double() / 3, torch.arange(5))
+
+
+@pytest.mark.parametrize("is_masked", [True, False])
+def test_masked_text_and_pairs_are_scored_in_parts_as_by_all_logits(
+    in_parts: None, is_masked: bool
+) -> None:
+    model, batch = masked_batch() if is_masked else translated_batch()
+    task = MaskedTokens(KINDS) if is_masked else SequenceToSequence(KINDS)
+    made = forward_for(model, task)(batch.inputs)
+    assert isinstance(made, UnscoredTokens)
+    torch.testing.assert_close(made.logits, model(batch.inputs), rtol=1e-12, atol=1e-12)
+    told, loss = task.score(made, batch)
+    assert isinstance(told, torch.Tensor) and told.ndim == 2
+    logits = model(batch.inputs)
+    wanted = task.loss(logits, batch)
+    torch.testing.assert_close(loss, wanted, rtol=1e-12, atol=0)
+    measured = (batch.targets, batch.weights)
+    assert torch.equal(task.headline_sum(told, *measured), task.headline_sum(logits, *measured))
+    weights = list(model.parameters())
+    ours, theirs = (torch.autograd.grad(one, weights, allow_unused=True) for one in (loss, wanted))
+    for own, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(own, other, rtol=1e-10, atol=1e-13)
 
 
 def test_on_a_cpu_what_is_one_chunk_is_scored_whole(
@@ -139,7 +200,7 @@ def test_weights_history_and_validation_are_the_same_after_50_steps(
     plain = small_gpt(data, **settings)
     before = toy_fit(plain, data, **steps)
     assert before.step == 50
-    monkeypatch.setattr(language_modelling, "LARGE_VOCABULARY", 2)
+    monkeypatch.setattr(per_token, "LARGE_VOCABULARY", 2)
     monkeypatch.setattr(chunks, "MOST_LOGITS", 3 * KINDS)
     calls: list[int] = []
     unscored = GPT.unscored

@@ -6,7 +6,7 @@ import torch
 from netwright.core.seeding import seeded
 from netwright.models.transformers.gpt import GPT, GPTConfig
 from netwright.train.state import TrainState
-from netwright.train.tasks import language_modelling
+from netwright.train.tasks import per_token
 from netwright.train.tasks.language_modelling import LanguageModelling
 from netwright.train.updates.culprit import find_culprit
 from tests.train.token_data import KINDS, text_data, whole
@@ -19,8 +19,8 @@ def test_without_a_batch_at_hand_the_loss_alone_is_blamed() -> None:
 
 def in_parts(monkeypatch: pytest.MonkeyPatch, *, tied: bool = True) -> tuple[TrainState, GPT]:
     """A run with a batch at hand, whose logits are never made as a whole."""
-    monkeypatch.setattr(language_modelling, "LARGE_VOCABULARY", KINDS)
-    monkeypatch.setattr(language_modelling, "MOST_AT_ONCE", 2 * 4 * KINDS)
+    monkeypatch.setattr(per_token, "LARGE_VOCABULARY", KINDS)
+    monkeypatch.setattr(per_token, "MOST_AT_ONCE", 2 * 4 * KINDS)
     data = text_data()
     with seeded(0):
         model = GPT.build(GPTConfig(layers=1, heads=2, width=8, tied=tied), data.spec)

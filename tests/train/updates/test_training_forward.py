@@ -11,7 +11,7 @@ from netwright.core.outputs import UnscoredTokens
 from netwright.core.seeding import generator, seeded
 from netwright.models.transformers.gpt import GPT, GPTConfig
 from netwright.train.settings import TrainConfig
-from netwright.train.tasks import language_modelling
+from netwright.train.tasks import per_token
 from netwright.train.tasks.language_modelling import LanguageModelling
 from netwright.train.updates.training_forward import training_forward
 from tests.train.token_data import KINDS, text_data
@@ -26,7 +26,7 @@ def small_gpt() -> GPT:
 
 
 def test_noise_and_optimizers_that_search_get_all_logits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(language_modelling, "LARGE_VOCABULARY", 2)
+    monkeypatch.setattr(per_token, "LARGE_VOCABULARY", 2)
     model, tokens = small_gpt(), text_data().train.inputs
     settings: list[dict[str, Any]] = [{"output_noise": 0.1}, {"optimizer": "lbfgs"}]
     for chosen in settings:

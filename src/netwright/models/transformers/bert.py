@@ -29,6 +29,7 @@ from torch.nn import functional
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Fraction, Size
 from netwright.core.errors import ConfigError, ShapeError
+from netwright.core.outputs import UnscoredTokens
 from netwright.data.spec import DataSpec, InputKind, TargetKind
 from netwright.data.text.pretraining.framing import CLS, SEP, frame_texts, segments_of
 from netwright.data.text.tokenizer import PAD
@@ -48,7 +49,6 @@ from netwright.models.transformers.attention_settings import (
 from netwright.models.variant import find_variant, make_variant
 
 EXPANSION = 4  # of the width, in the feed-forward networks
-NEVER = -1e4  # logit of what cannot be, finite also in half precision
 FRAME = 2  # tokens around a text
 
 
@@ -99,16 +99,14 @@ class PretrainingHead(nn.Module):
         self.bias = nn.Parameter(torch.zeros(outputs))
         self.next_text = nn.Linear(config.width, 2)
 
-    def forward(self, x: Tensor, pooled: Tensor, embedding: Tensor) -> Tensor:
-        """Places (B, F, D), pooled (B, D) -> (B, F, V); at [CLS] the logits of next or not.
+    def forward(self, x: Tensor, pooled: Tensor, embedding: Tensor) -> UnscoredTokens:
+        """Places (B, F, D), pooled (B, D) -> what makes (B, F, V).
 
-        There only two of the V can be: 0, it follows, and 1, it does not.
+        At [CLS] only two of the V can be: 0, the second text follows, and 1, it does not.
         """
         vectors = self.norm(functional.gelu(self.transform(x)))
-        logits = functional.linear(vectors, embedding[: len(self.bias)], self.bias)
-        is_next = self.next_text(pooled)  # (B, 2)
-        first = functional.pad(is_next, (0, logits.shape[2] - 2), value=NEVER)
-        return torch.cat((first[:, None].to(logits), logits[:, 1:]), dim=1)
+        head = embedding[: len(self.bias)]
+        return UnscoredTokens(vectors, head, self.bias, first=self.next_text(pooled))
 
 
 class BERT(Model):
@@ -180,20 +178,27 @@ class BERT(Model):
 
     def forward(self, tokens: Tensor) -> Tensor:
         """(B, T) -> (B, T, V) of masked text, (B, T, C) for tags and spans, else (B, C)."""
+        if self.head is None:
+            return self.unscored(tokens).logits
         framed = self._framed(tokens)
         x = self.encode(framed, segments_of(framed), framed != PAD)
-        if self.head is None:
-            head = cast(PretrainingHead, self.pretraining)
-            logits: Tensor = head(x, self._pooled(x), self.wte.weight)
-        elif self.pooler is None:
-            logits = self.head(self.drop(x[:, 1:-1]))
-        else:
-            logits = self.head(self.drop(self._pooled(x)))
+        of_each = self.pooler is None
+        logits: Tensor = self.head(self.drop(x[:, 1:-1] if of_each else self._pooled(x)))
         return logits
 
-    def encode(self, tokens: Tensor, segments: Tensor, counted: Tensor) -> Tensor:
+    def unscored(self, tokens: Tensor) -> UnscoredTokens:
+        """What the logits (B, F, V) of masked text are made of."""
+        is_padded = self.spec.padding is not None  # without a mask attention is faster
+        x = self.encode(tokens, segments_of(tokens), tokens != PAD if is_padded else None)
+        made: UnscoredTokens = cast(PretrainingHead, self.pretraining)(
+            x, self._pooled(x), self.wte.weight
+        )
+        return made
+
+    def encode(self, tokens: Tensor, segments: Tensor, counted: Tensor | None = None) -> Tensor:
         """What the last block gives of framed tokens (B, F), segments, and where padding is not."""
-        mask, bias = counted[:, None], self._score_bias(tokens.shape[1])  # (B, 1, F)
+        mask = None if counted is None else counted[:, None]  # (B, 1, F)
+        bias = self._score_bias(tokens.shape[1])
         x = self._embed(tokens, segments)
         for block in self.blocks:
             x = block(x, mask, bias)

@@ -40,7 +40,6 @@ from netwright.layers.attention.relative_positions import (
 )
 from netwright.layers.attention.self_attention import check_heads
 from netwright.layers.attention.transformer_block import TransformerBlock
-from netwright.layers.padded_linear import padded_linear
 from netwright.models.first_vectors import FirstVectorsConfig
 from netwright.models.model import Functions
 from netwright.models.published_sizes import T5S, T5Size
@@ -133,11 +132,11 @@ class T5(TwoStacks):
         embedded: Tensor = self.drop(embedding(tokens))
         return embedded
 
-    def _logits(self, x: Tensor) -> Tensor:
-        x = self.decoder_norm(x)
+    def _vectors(self, x: Tensor) -> Tensor:
+        vectors: Tensor = self.decoder_norm(x)
         if self.head is None:  # vectors of size 1 would make logits of size sqrt(D)
-            x = x * x.shape[-1] ** -0.5
-        return padded_linear(x, self._head_weight)
+            vectors = vectors * vectors.shape[-1] ** -0.5
+        return vectors
 
     def _source_bias(self, count: int) -> Tensor:
         bias: Tensor = self.encoder_bias(count)

@@ -28,7 +28,6 @@ from netwright.layers.attention.multihead_attention import MultiHeadAttention
 from netwright.layers.attention.position_encoding import SinusoidalPositions
 from netwright.layers.attention.self_attention import check_heads
 from netwright.layers.attention.transformer_block import TransformerBlock
-from netwright.layers.padded_linear import padded_linear
 from netwright.models.first_vectors import FirstVectorsConfig
 from netwright.models.published_sizes import TRANSFORMERS, TransformerSize
 from netwright.models.transformers.two_stacks import StacksParts, TwoStacks
@@ -127,8 +126,9 @@ class Transformer(TwoStacks):
         embedded: Tensor = self.drop(x + self.positions(start, count))
         return embedded
 
-    def _logits(self, x: Tensor) -> Tensor:
-        return padded_linear(self.decoder_norm(x), self._head_weight)
+    def _vectors(self, x: Tensor) -> Tensor:
+        vectors: Tensor = self.decoder_norm(x)
+        return vectors
 
     def _draw_weights(self) -> None:
         """Xavier's matrices; embeddings of size 1 / sqrt(D), so that scaled they have size 1."""

@@ -20,6 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from netwright.core.config import Config
+from netwright.core.outputs import UnscoredTokens
 from netwright.core.trees import Tree
 from netwright.data.loading.by_length import split_pairs
 from netwright.data.spec import DataSpec, InputKind, TargetKind
@@ -29,6 +30,7 @@ from netwright.layers.attention.cross_attention import CrossAttention, Projected
 from netwright.layers.attention.decoder_block import DecoderBlock
 from netwright.layers.attention.key_value_cache import KeyValueCache
 from netwright.layers.attention.transformer_block import TransformerBlock
+from netwright.layers.padded_linear import padded_linear
 from netwright.models.model import Functions, Model
 
 
@@ -126,11 +128,11 @@ class TwoStacks(Model, SourceDecoder):
 
         Source and told may also come apart, (B, S) and (B, T), and shorter.
         """
-        source, told = split_pairs(inputs, self.spec.source_length)
-        projected = self._project(source)
-        if self.training and self.teacher_forcing < 1:
-            told = self._half_told(told, projected)
-        return self._say(told, projected)
+        return self._logits(self._read_and_told(inputs))
+
+    def unscored(self, inputs: Tree) -> UnscoredTokens:
+        """What the logits of `forward` are made of."""
+        return UnscoredTokens(self._vectors(self._read_and_told(inputs)), self._head_weight)
 
     def read_source(self, source: Tensor) -> StacksState:
         """(B, S) -> the state before the first token."""
@@ -167,8 +169,12 @@ class TwoStacks(Model, SourceDecoder):
         """Tokens (B, T) at the places from `start` on as vectors (B, T, D)."""
 
     @abstractmethod
+    def _vectors(self, x: Tensor) -> Tensor:
+        """What the last block of the decoder gave (..., D), as the head reads it (..., D)."""
+
     def _logits(self, x: Tensor) -> Tensor:
         """What the last block of the decoder gave (..., D) as logits (..., V)."""
+        return padded_linear(self._vectors(x), self._head_weight)
 
     def _source_bias(self, count: int) -> Tensor | None:
         """What is added to the scores of the encoder (H, S, S); None: nothing."""
@@ -196,13 +202,21 @@ class TwoStacks(Model, SourceDecoder):
         memory = self.encoder_norm(x)
         return tuple(block.cross.project(memory, mask) for block in self.decoder_blocks)
 
+    def _read_and_told(self, inputs: Tree) -> Tensor:
+        """What the last block of the decoder gives of pairs (B, T, D)."""
+        source, told = split_pairs(inputs, self.spec.source_length)
+        projected = self._project(source)
+        if self.training and self.teacher_forcing < 1:
+            told = self._half_told(told, projected)
+        return self._say(told, projected)
+
     def _say(self, told: Tensor, source: tuple[Projected, ...]) -> Tensor:
-        """Logits (B, T, V) of the tokens after those told (B, T)."""
+        """What the last block of the decoder gives of the tokens told (B, T): (B, T, D)."""
         x = self._embed(told, self.target_embedding)
         bias = self._target_bias(told.shape[1], told.shape[1])
         for block, projected in zip(self.decoder_blocks, source, strict=True):
             x = block(x, projected, bias)
-        return self._logits(x)
+        return x
 
     def _half_told(self, told: Tensor, source: tuple[Projected, ...]) -> Tensor:
         """What is told (B, T), where some tokens are those that the model itself would say.
@@ -211,7 +225,7 @@ class TwoStacks(Model, SourceDecoder):
         Source: Mihaylova and Martins (2019), arXiv 1906.07651.
         """
         with torch.no_grad():
-            own = self._say(told, source)[:, :-1].argmax(dim=2)
+            own = self._logits(self._say(told, source)[:, :-1]).argmax(dim=2)
         truth = told[:, 1:]
         is_told = torch.rand(truth.shape, device=truth.device) < self.teacher_forcing
         return torch.cat((told[:, :1], torch.where(is_told, truth, own)), dim=1)

@@ -14,14 +14,18 @@ from typing import ClassVar
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from netwright.core.checks import check_finite
-from netwright.core.outputs import Output, logits_of
+from netwright.core.errors import ConfigError
+from netwright.core.outputs import Output, UnscoredTokens, logits_of
 from netwright.data.dataset import Split
 from netwright.data.loading.loader import Batch
+from netwright.losses.linear_cross_entropy import ScoredTokens
 from netwright.metrics.catalog import Kind
 from netwright.metrics.tokens import guessed_sums, measure_tokens, token_sums
 from netwright.train.tasks.per_token import PerToken, target_counts
+from netwright.train.tasks.task import exact, weighted
 
 SUMS = 3  # of the chosen tokens of an example; then one of the pair
 
@@ -42,6 +46,20 @@ class MaskedTokens(PerToken):
             for places in parts
         ]
         return means[0] + means[1]
+
+    def scored(
+        self, unscored: UnscoredTokens, targets: Tensor, weights: Tensor | None = None
+    ) -> ScoredTokens:
+        """See `PerToken.scored`; the mean of the pairs counts as much as that of the tokens."""
+        if unscored.first is None:
+            raise ConfigError("masked text needs a model that says at [CLS] whether texts follow")
+        places = unscored._replace(vectors=unscored.vectors[:, 1:])
+        tokens = super().scored(places, targets[:, 1:], weights)
+        said = exact(unscored.first)
+        nats = functional.cross_entropy(said, targets[:, 0], reduction="none")
+        pairs = weighted(nats, weights).mean() * self.counted(targets).clamp_min(1)
+        told = torch.cat((said.argmax(dim=1, keepdim=True), tokens.told), dim=1)
+        return ScoredTokens(tokens.loss + pairs, told)
 
     def counted(self, targets: Tensor) -> Tensor:
         """The chosen tokens."""

@@ -1,7 +1,9 @@
 """One answer a token: what language modelling and tagging have in common.
 
 The mean loss is over the tokens that count, of all texts together: a long text counts more than a
-short one, and filling up with padding changes nothing.
+short one, and filling up with padding changes nothing. Where tokens are of many kinds, a model that
+can stop short of its logits does so, and they are made a few places at a time: see
+`losses/linear_cross_entropy.py`.
 
 Shapes: B batch, N examples, T tokens, C kinds of answer; logits (B, T, C), targets (B, T).
 """
@@ -15,14 +17,17 @@ import torch
 from torch import Tensor
 
 from netwright.core.errors import ConfigError
-from netwright.core.outputs import Output, logits_of
+from netwright.core.outputs import Output, UnscoredTokens, logits_of
 from netwright.data.dataset import Split
 from netwright.data.loading.loader import Batch
 from netwright.data.spec import IGNORED
 from netwright.losses.catalog import LOSSES
+from netwright.losses.linear_cross_entropy import ScoredTokens, linear_cross_entropy, pays_in_parts
 from netwright.losses.sequence import token_cross_entropy
 from netwright.train.tasks.task import Task, exact, weighted
 
+LARGE_VOCABULARY = 4096  # kinds of token from which on logits are made in parts
+MOST_AT_ONCE = 2**28  # logits beside training, where it makes them in parts: 1 GB in float32
 ROWS_TOGETHER = 4096  # whose targets are counted at a time: windows may overlap, and be views
 
 
@@ -69,6 +74,46 @@ class PerToken(Task):
         counted: Tensor = (batch.targets != IGNORED).sum(dim=1)  # (B,)
         sums = self._loss(logits, batch.targets) * counted
         return weighted(sums, batch.weights).sum() / counted.sum().clamp_min(1)
+
+    @property
+    def scores_in_parts(self) -> bool:
+        """Where the loss is cross-entropy as it is, of many kinds of token; tags are few."""
+        is_plain = self.loss_name == "cross-entropy" and not self.smoothing and not self.own_loss
+        return is_plain and self.target == "tokens" and self.num_classes >= LARGE_VOCABULARY
+
+    def rows_at_once(self, batch: Batch) -> int:
+        """As many texts as have few logits, for who wants them whole; one at least."""
+        rows = super().rows_at_once(batch)
+        if not self.scores_in_parts:
+            return rows
+        logits_each: int = max(1, batch.targets.shape[1]) * self.num_classes
+        return max(1, min(rows, MOST_AT_ONCE // logits_each))
+
+    def score(
+        self, output: Tensor | Output | UnscoredTokens, batch: Batch
+    ) -> tuple[Tensor | Output, Tensor]:
+        """The likeliest token of each place (B, T), or the logits if they are there; the loss."""
+        if not isinstance(output, UnscoredTokens) or not self.scores_in_parts:
+            return super().score(output, batch)
+        if not pays_in_parts(batch.targets.numel(), output.weight):
+            return super().score(output.logits, batch)
+        scored = self.scored(output, batch.targets, batch.weights)
+        counted = self.counted(batch.targets).clamp_min(1)
+        return scored.told, scored.loss / counted
+
+    def scored(
+        self, unscored: UnscoredTokens, targets: Tensor, weights: Tensor | None = None
+    ) -> ScoredTokens:
+        """The loss of all places of the texts, and their likeliest tokens (B, T)."""
+        shape = targets.shape
+        scored = linear_cross_entropy(
+            unscored.vectors.flatten(0, 1),
+            unscored.weight,
+            unscored.bias,
+            targets.flatten(),
+            None if weights is None else weights[:, None].expand(shape).flatten(),
+        )
+        return scored._replace(told=scored.told.view(shape))
 
     def counted(self, targets: Tensor) -> Tensor:
         """The tokens that count, a number on the device."""

@@ -1,6 +1,7 @@
 """Where a number came from that is not finite: the batch, its row, the weight or the layer."""
 
 import json
+from itertools import chain
 from typing import Any
 
 import torch
@@ -103,8 +104,10 @@ def _first_bad_layer(state: TrainState, batch: Batch) -> str | None:
 
 def _bad_head(model: nn.Module, tokens: UnscoredTokens, rows: int) -> list[str]:
     """The layer that makes the logits, or the model, where they are not finite."""
-    parts = (tokens._replace(vectors=part) for part in split_rows(tokens.vectors, rows))
-    if all(bool(part.logits.isfinite().all()) for part in parts):
+    places = tokens._replace(first=None)
+    parts = (places._replace(vectors=part).logits for part in split_rows(tokens.vectors, rows))
+    said = parts if tokens.first is None else chain((tokens.first,), parts)
+    if all(bool(part.isfinite().all()) for part in said):
         return []
     layers = [(name, part) for name, part in model.named_modules() if isinstance(part, nn.Linear)]
     return [*(name for name, part in layers if part.weight is tokens.weight), "model"]
