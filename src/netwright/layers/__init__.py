@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from netwright.layers.attention.feedforward import GatedFeedForward as GatedFeedForward
     from netwright.layers.attention.gaussian_window import gaussian_window as gaussian_window
     from netwright.layers.attention.hierarchical_attention import (
+        HierarchicalAttention as HierarchicalAttention,
+    )
+    from netwright.layers.attention.hierarchical_attention import (
         hierarchical_attention as hierarchical_attention,
     )
     from netwright.layers.attention.hopfield import Hopfield as Hopfield
@@ -127,7 +130,7 @@ _HOMES = homes_in(
         "attention.decoder_block": ["DecoderBlock"],
         "attention.feedforward": ["FeedForward", "GatedFeedForward"],
         "attention.gaussian_window": ["gaussian_window"],
-        "attention.hierarchical_attention": ["hierarchical_attention"],
+        "attention.hierarchical_attention": ["HierarchicalAttention", "hierarchical_attention"],
         "attention.hopfield": ["Hopfield", "hopfield_energy", "hopfield_retrieval"],
         "attention.kernels": ["KERNELS", "Kernel", "kernel_pooling"],
         "attention.key_value_cache": ["KeyValueCache"],

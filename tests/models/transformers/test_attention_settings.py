@@ -9,6 +9,7 @@ import torch
 import netwright as nw
 from netwright.core.errors import ConfigError
 from netwright.layers.attention.bigbird_attention import BigBirdAttention, BigBirdBlocks
+from netwright.layers.attention.hierarchical_attention import HierarchicalAttention
 from netwright.layers.attention.relative_positions import AlibiBias, RelativePositionBias
 from netwright.models.transformers.attention_settings import (
     AttentionConfig,
@@ -40,7 +41,16 @@ def test_bigbird_is_built_where_a_text_is_read_both_ways() -> None:
     attention = build_attention(config, 6, causal=False)
     assert isinstance(attention, BigBirdAttention)
     assert attention.blocks == BigBirdBlocks(3, 1, 2)
-    with pytest.raises(ConfigError, match=r"^attention must be full, window or linear here: BigB"):
+    with pytest.raises(ConfigError, match=r"window or linear here: attention=bigbird reads both"):
+        build_attention(config, 6, causal=True)
+
+
+def test_hierarchical_attention_is_built_where_a_text_is_read_both_ways() -> None:
+    config = AttentionConfig(attention="hierarchical", width=8, heads=2, attention_block=3)
+    attention = build_attention(config, 6, causal=False)
+    assert isinstance(attention, HierarchicalAttention)
+    assert attention.chunk == 3
+    with pytest.raises(ConfigError, match=r"window or linear here: attention=hierarchical reads"):
         build_attention(config, 6, causal=True)
 
 

@@ -56,6 +56,12 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "random_blocks": 0,
         "positions": "rotary",
     },
+    "hierarchical": {"attention": "hierarchical", "attention_block": 3},
+    "hierarchical-rotary": {
+        "attention": "hierarchical",
+        "attention_block": 2,
+        "positions": "rotary",
+    },
     "linear": {"attention": "linear"},
 }
 TEXTS = torch.tensor([[4, 5, 6, 7, 8, 4], [5, 4, PAD, PAD, PAD, PAD], [PAD] * 6])
@@ -112,6 +118,10 @@ def test_a_window_of_one_with_a_global_cls_reads_all_in_two_blocks() -> None:
         (
             {"attention": "bigbird", "positions": "t5"},
             "positions must be learned, sinusoidal or rotary, got t5",
+        ),
+        (
+            {"attention": "hierarchical", "positions": "alibi"},
+            "positions must be learned, sinusoidal or rotary, got alibi",
         ),
         ({"global_tokens": 2}, "global_tokens are for attention=window, got 2 with attention=full"),
     ],

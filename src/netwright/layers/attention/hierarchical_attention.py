@@ -6,7 +6,8 @@ r"""Hierarchical attention: places read within their chunk, chunks read each oth
 
 Of its own chunk a place reads what it looked for, of the others what they say as a whole. One chunk
 is full attention. Scores are n c + (n / c)^2, least where c grows as the cube root of n. Within a
-text it reads both ways: the mean query of a chunk knows its last place.
+text it reads both ways: the mean query of a chunk knows its last place. Means are over places that
+count; a chunk of padding is read by none but itself, and so is a place of padding.
 
 Shapes: B batch, H heads, T positions, K features of a head, c places of a chunk, N = ceil(T / c)
 chunks.
@@ -14,16 +15,30 @@ Source: Yang et al., "Hierarchical Attention Networks for Document Classificatio
 within sentences and sentences within a text.
 """
 
+from typing import Any
+
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from netwright.core.checks import check_shape
 from netwright.core.errors import ConfigError
+from netwright.layers.attention.attention import masked_softmax
+from netwright.layers.attention.masks import zero_unread
+from netwright.layers.attention.self_attention import SelfAttention, counted_keys
+
+BOTH_WAYS = "hierarchical attention reads both ways: it cannot be causal, nor say what comes next"
 
 
 def hierarchical_attention(
-    queries: Tensor, keys: Tensor, values: Tensor, chunk: int, *, scale: float | None = None
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    chunk: int,
+    *,
+    scale: float | None = None,
+    counted: Tensor | None = None,
+    dropout: float = 0.0,
 ) -> Tensor:
     """What every query reads, (B, H, T, K) each -> (B, H, T, K).
 
@@ -33,21 +48,29 @@ def hierarchical_attention(
         values: of the same shape.
         chunk: c, places of a chunk; the last may have fewer.
         scale: of the scores; 1 / sqrt(K) where None.
+        counted: the places that may be read (B, T); all where None.
+        dropout: share of the weights dropped, within chunks and among them.
     """
     check_shape("queries", queries, "B", "H", "T", "K")
     _check_chunk(chunk)
     length = queries.shape[2]
-    is_place = _in_chunks(torch.ones(1, 1, length, 1, device=queries.device), chunk).bool()
+    counted = _counted(counted, queries)
+    counts = _in_chunks(counted[:, None, :, None], chunk)  # (B, 1, N, c, 1)
     asked, near, told = (_in_chunks(part, chunk) for part in (queries, keys, values))
+    itself = torch.eye(chunk, dtype=torch.bool, device=queries.device)
     local = functional.scaled_dot_product_attention(
-        asked.flatten(0, 1),
-        near.flatten(0, 1),
-        told.flatten(0, 1),
-        attn_mask=is_place[0].mT,
+        asked.flatten(1, 2),
+        near.flatten(1, 2),
+        told.flatten(1, 2),
+        attn_mask=(counts.mT | itself).expand(-1, queries.shape[1], -1, -1, -1).flatten(1, 2),
+        dropout_p=dropout,
         scale=scale,
     ).view(told.shape)  # (B, H, N, c, K)
-    summaries = _mean(local, is_place)
-    weights = _chunk_weights(_mean(asked, is_place), _mean(near, is_place), scale)  # (B, H, N, N)
+    weights = _chunk_weights(
+        _mean(asked, counts), _mean(near, counts), counts.any(dim=3)[..., 0], scale
+    )  # (B, H, N, N)
+    weights = functional.dropout(weights, dropout)
+    summaries = _mean(local, counts)
     own = weights.diagonal(dim1=2, dim2=3)[..., None]  # (B, H, N, 1)
     others = weights @ summaries - own * summaries
     read = own[..., None] * local + others[:, :, :, None]
@@ -55,23 +78,89 @@ def hierarchical_attention(
 
 
 def hierarchical_weights(
-    queries: Tensor, keys: Tensor, chunk: int, *, scale: float | None = None
+    queries: Tensor,
+    keys: Tensor,
+    chunk: int,
+    *,
+    scale: float | None = None,
+    counted: Tensor | None = None,
 ) -> Tensor:
     """The weights (B, H, T, T) by the plain formula, to be looked at."""
     _check_chunk(chunk)
     length = queries.shape[2]
+    counted = _counted(counted, queries)
     scale = queries.shape[3] ** -0.5 if scale is None else scale
     chunks = torch.arange(length, device=queries.device) // chunk
-    same = chunks[:, None] == chunks
-    scores = (scale * queries @ keys.mT).masked_fill(~same, -torch.inf)
-    local = scores.softmax(dim=-1)
-    means = functional.one_hot(chunks).to(queries).T  # (N, T)
-    means = means / means.sum(dim=1, keepdim=True)
-    weights = _chunk_weights(means @ queries, means @ keys, scale)[:, :, chunks][..., chunks]
+    same, itself = chunks[:, None] == chunks, torch.eye(length, device=queries.device).bool()
+    allowed = same & (counted[:, None, None] | itself)  # (B, 1, T, T)
+    local = masked_softmax(scale * queries @ keys.mT, allowed)
+    members = functional.one_hot(chunks).T * counted[:, None]  # (B, N, T)
+    means = (members.to(queries) / members.sum(dim=2, keepdim=True).clamp_min(1))[:, None]
+    has_any = members.any(dim=2)[:, None]
+    weights = _chunk_weights(means @ queries, means @ keys, has_any, scale)[:, :, chunks]
     summaries = (means @ local)[:, :, chunks]  # of the chunk of each place, (B, H, T, T)
     # A key is read by its own chunk only: of others, as their summary reads it.
     by_summary = summaries.diagonal(dim1=2, dim2=3)[:, :, None]
-    return weights * torch.where(same, local, by_summary)
+    return weights[..., chunks] * torch.where(same, local, by_summary)
+
+
+class HierarchicalAttention(SelfAttention[None]):
+    """Each position reads its own chunk, and the others as a whole; masks are (B, 1, T).
+
+    Args:
+        width: D.
+        heads: H; divides D.
+        chunk: c, places of a chunk.
+        settings: those of every `SelfAttention`; it cannot be causal.
+    """
+
+    def __init__(self, width: int, heads: int, *, chunk: int, **settings: Any) -> None:
+        super().__init__(width, heads, **settings)
+        _check_chunk(chunk)
+        if self.causal:
+            raise ConfigError(BOTH_WAYS)
+        self.chunk = chunk
+
+    def forward(
+        self, x: Tensor, mask: Tensor | None = None, score_bias: Tensor | None = None
+    ) -> Tensor:
+        """(B, T, D) -> (B, T, D)."""
+        _refuse_bias(score_bias)
+        queries, keys, values = self._split(zero_unread(x, mask))
+        heads = hierarchical_attention(
+            queries,
+            self._for_all_heads(keys),
+            self._for_all_heads(values),
+            self.chunk,
+            scale=self.scale,
+            counted=counted_keys(mask),
+            dropout=self.dropout if self.training else 0.0,
+        )
+        return self._joined(heads)
+
+    def start(self, batch: int, size: int) -> None:
+        """Refused: what comes next would be read as well."""
+        raise ConfigError(BOTH_WAYS)
+
+    def extend(
+        self, x: Tensor, cache: None, score_bias: Tensor | None = None
+    ) -> tuple[Tensor, None]:
+        """Refused, as `start` is."""
+        raise ConfigError(BOTH_WAYS)
+
+    def attention_weights(
+        self, x: Tensor, mask: Tensor | None = None, score_bias: Tensor | None = None
+    ) -> Tensor:
+        """The weights of every head by the plain formula, (B, T, D) -> (B, H, T, T)."""
+        _refuse_bias(score_bias)
+        queries, keys, _ = self._split(zero_unread(x, mask))
+        return hierarchical_weights(
+            queries,
+            self._for_all_heads(keys),
+            self.chunk,
+            scale=self.scale,
+            counted=counted_keys(mask),
+        )
 
 
 def hierarchical_pairs(length: int, chunk: int) -> int:
@@ -79,10 +168,24 @@ def hierarchical_pairs(length: int, chunk: int) -> int:
     return length * chunk + (length // chunk) ** 2
 
 
-def _chunk_weights(asked: Tensor, told: Tensor, scale: float | None) -> Tensor:
-    """How chunks read each other by their mean queries and keys, (B, H, N, N)."""
+def _chunk_weights(asked: Tensor, told: Tensor, counts: Tensor, scale: float | None) -> Tensor:
+    """How chunks read each other by their mean queries and keys, (B, H, N, N).
+
+    Args:
+        asked: mean queries (B, H, N, K).
+        told: mean keys (B, H, N, K).
+        counts: chunks with a place that counts (B, 1, N); others are read by themselves alone.
+        scale: of the scores.
+    """
     scale = asked.shape[3] ** -0.5 if scale is None else scale
-    return (scale * asked @ told.mT).softmax(dim=-1)
+    itself = torch.eye(counts.shape[2], dtype=torch.bool, device=counts.device)
+    return masked_softmax(scale * asked @ told.mT, counts[:, :, None] | itself)
+
+
+def _counted(counted: Tensor | None, queries: Tensor) -> Tensor:
+    """The places that may be read (B, T)."""
+    shape = (queries.shape[0], queries.shape[2])
+    return queries.new_ones(shape, dtype=torch.bool) if counted is None else counted
 
 
 def _in_chunks(x: Tensor, chunk: int) -> Tensor:
@@ -91,11 +194,16 @@ def _in_chunks(x: Tensor, chunk: int) -> Tensor:
     return filled.view(*x.shape[:2], -1, chunk, x.shape[3])
 
 
-def _mean(x: Tensor, is_place: Tensor) -> Tensor:
-    """Over the places of each chunk, (B, H, N, c, K) -> (B, H, N, K)."""
-    return (x * is_place).sum(dim=3) / is_place.sum(dim=3)
+def _mean(x: Tensor, counts: Tensor) -> Tensor:
+    """Over the places of each chunk that count, (B, H, N, c, K) -> (B, H, N, K); else 0."""
+    return (x * counts).sum(dim=3) / counts.sum(dim=3).clamp_min(1)
 
 
 def _check_chunk(chunk: int) -> None:
     if chunk < 1:
         raise ConfigError(f"chunk must be at least 1, got {chunk}")
+
+
+def _refuse_bias(score_bias: Tensor | None) -> None:
+    if score_bias is not None:
+        raise ConfigError("hierarchical attention takes no bias of its scores")

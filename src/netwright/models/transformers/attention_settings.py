@@ -1,12 +1,18 @@
 r"""How the tokens of a transformer read each other, and how they know where they stand: settings.
 
     attention    full: a softmax over all keys; window: over near ones and the first few, which
-                 read all; bigbird: over near, first and drawn blocks; linear: sums of features
+                 read all and, where it is causal, are attention sinks; bigbird: over near, first
+                 and drawn blocks; hierarchical: over near ones and over means of the other blocks;
+                 linear: sums of features
     positions    learned, sinusoidal: added to the embeddings; rotary: turn queries and keys;
                  alibi, t5: added to the scores, by the distance of query and key
 
-GPT and BERT share them, but for bigbird, which reads both ways. Full attention takes time and
-memory in proportion to the square of the length of a text, the others in proportion to the length.
+GPT and BERT share them, but for bigbird and hierarchical, which read both ways. Full attention
+takes time and memory in proportion to the square of the length n of a text, hierarchical to
+n c + (n / c)^2 for blocks of c, the others in proportion to the length.
+
+Source: Xiao et al., "Efficient Streaming Language Models with Attention Sinks" (2023), for the
+first tokens that are always read.
 """
 
 import math
@@ -18,11 +24,8 @@ from torch import Tensor, nn
 
 from netwright.core.config import Doc, Fraction, Size
 from netwright.core.errors import ConfigError
-from netwright.layers.attention.bigbird_attention import (
-    BOTH_WAYS,
-    BigBirdAttention,
-    BigBirdBlocks,
-)
+from netwright.layers.attention.bigbird_attention import BigBirdAttention, BigBirdBlocks
+from netwright.layers.attention.hierarchical_attention import HierarchicalAttention
 from netwright.layers.attention.linear_attention import LinearAttention
 from netwright.layers.attention.multihead_attention import MultiHeadAttention
 from netwright.layers.attention.position_encoding import (
@@ -35,6 +38,7 @@ from netwright.layers.attention.self_attention import SelfAttention, check_heads
 from netwright.layers.attention.window_attention import WindowAttention
 from netwright.models.first_vectors import FirstVectorsConfig
 
+BY_BLOCKS = ("bigbird", "hierarchical")
 SPREAD = 0.02  # of the weights at the start
 BY_BIAS = ("alibi", "t5")  # positions that are told by a bias of the scores
 BY_SCORES = ("rotary", *BY_BIAS)  # positions that only scores can tell
@@ -51,19 +55,28 @@ class AttentionConfig(FirstVectorsConfig):
         0.0
     )
     attention: Annotated[
-        Literal["full", "window", "bigbird", "linear"],
+        Literal["full", "window", "bigbird", "hierarchical", "linear"],
         Doc(
             "attention of each token: over all, over a sliding window, over near, first and drawn "
-            "blocks (bigbird, not causal), or linear (no dropout)"
+            "blocks (bigbird, not causal), over its block and the means of the others "
+            "(hierarchical, not causal), or linear (no dropout)"
         ),
     ] = "full"
     attention_window: Annotated[Size, Doc("attention=window: tokens read on either side")] = 128
     global_tokens: Annotated[
-        int, Ge(0), Doc("attention=window: first tokens, which read all and are read by all")
+        int,
+        Ge(0),
+        Doc(
+            "attention=window: first tokens, which read all and are read by all; in a gpt, "
+            "attention sinks"
+        ),
     ] = 0
     attention_block: Annotated[
         Size,
-        Doc("attention=bigbird: tokens per block; the first block reads all and is read by all"),
+        Doc(
+            "attention=bigbird, hierarchical: tokens per block; bigbird's first block reads all "
+            "and is read by all"
+        ),
     ] = 64
     random_blocks: Annotated[
         int,
@@ -84,10 +97,10 @@ class AttentionConfig(FirstVectorsConfig):
                 f"global_tokens are for attention=window, got {self.global_tokens} with "
                 f"attention={self.attention}"
             )
-        if self.attention == "bigbird" and self.positions in BY_BIAS:
+        if self.attention in BY_BLOCKS and self.positions in BY_BIAS:
             raise ConfigError(
-                "attention=bigbird takes no bias of its scores: positions must be learned, "
-                f"sinusoidal or rotary, got {self.positions}"
+                f"attention={self.attention} takes no bias of its scores: positions must be "
+                f"learned, sinusoidal or rotary, got {self.positions}"
             )
         if self.attention == "linear" and self.positions in BY_SCORES:
             raise ConfigError(
@@ -114,6 +127,11 @@ def build_attention(
         "rotary": Rotary(head_size, context) if config.positions == "rotary" else None,
         **settings,
     }
+    if causal and config.attention in BY_BLOCKS:
+        raise ConfigError(
+            "attention must be full, window or linear here: "
+            f"attention={config.attention} reads both ways and cannot be causal"
+        )
     match config.attention:
         case "full":
             return MultiHeadAttention(config.width, config.heads, **shared)
@@ -126,11 +144,13 @@ def build_attention(
                 **shared,
             )
         case "bigbird":
-            if causal:
-                raise ConfigError(f"attention must be full, window or linear here: {BOTH_WAYS}")
             blocks = BigBirdBlocks(config.attention_block, 1, config.random_blocks)
             return BigBirdAttention(
                 config.width, config.heads, blocks=blocks, longest=context, **shared
+            )
+        case "hierarchical":
+            return HierarchicalAttention(
+                config.width, config.heads, chunk=config.attention_block, **shared
             )
         case "linear":
             return LinearAttention(config.width, config.heads, **shared)
