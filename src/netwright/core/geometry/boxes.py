@@ -12,7 +12,6 @@ Method for the Assignment Problem" (1955).
 """
 
 import torch
-from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
 LEAST_AREA = 1e-9  # below it two boxes would be divided by nothing
@@ -51,6 +50,8 @@ def match(costs: Tensor, is_object: Tensor) -> Tensor:
     Returns:
         (B, M), from 0 to Q - 1; -1 where there is no object, or no box left for it.
     """
+    from scipy.optimize import linear_sum_assignment  # noqa: PLC0415 - it costs half a second
+
     found = torch.full(is_object.shape, -1, dtype=torch.int64)
     plain = costs.detach().double().nan_to_num(WORST_COST, WORST_COST, -WORST_COST).cpu().numpy()
     are_objects = is_object.cpu().numpy()

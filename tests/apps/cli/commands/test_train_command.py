@@ -1,6 +1,8 @@
 """`netwright train`: by names, files and settings; results beside the baseline; real tables."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from inspect import signature
 from pathlib import Path
@@ -279,3 +281,23 @@ def test_several_processes_are_launched_with_the_same_words(
 def test_the_settings_that_are_marked_so_have_an_option() -> None:
     options = {name for name in signature(train).parameters if name in field_names(TrainConfig)}
     assert options == set(settings_marked(Typed.AS_OPTION))
+
+
+NOT_NEEDED = ("matplotlib", "sklearn", "scipy.optimize", "scipy.stats", "torch._dynamo", "pandas")
+
+
+@pytest.mark.slow  # a new process
+def test_a_small_table_imports_only_what_it_uses(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n" + "".join(f"{row},{row % 2}\n" for row in range(40)))
+    words = ["train", "mlp", str(path), "--target", "y", "--epochs", "1", "--no-report"]
+    script = (
+        "import sys\n"
+        "from netwright.apps.cli.main import run\n"
+        f"assert run({[*words, '--out', str(tmp_path / 'run')]}) == 0\n"
+        f"print([name for name in {NOT_NEEDED} if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
