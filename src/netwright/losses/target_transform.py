@@ -3,6 +3,7 @@ r"""Curves that real targets go through before they are standardised, for those 
     log      w(y) = ln y            prices, durations: what is above 0
     log1p    w(y) = ln(1 + y)       counts, which may be 0
     asinh    w(y) = arsinh y        both signs: as ln(2y) far from 0, as y near it
+    quantile                        normal scores, by the training targets: `normal_scores.py`
 
 A model learns w(y), and what it says goes back through the curve: predictions and metrics are in
 the units of y, the loss is in those of w. Squared errors of w make a model predict the mean of
@@ -20,7 +21,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-TransformKind = Literal["log", "log1p", "asinh"]
+QUANTILE = "quantile"  # which is fitted, where the others are what they are
+TransformKind = Literal["log", "log1p", "asinh", "quantile"]
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class TargetTransform:
     range_words: str = ""
 
 
-TRANSFORMS: Mapping[TransformKind, TargetTransform] = {
+TRANSFORMS: Mapping[str, TargetTransform] = {
     "log": TargetTransform(torch.log, torch.exp, 0.0, "above 0"),
     "log1p": TargetTransform(torch.log1p, torch.expm1, -1.0, "above -1"),
     "asinh": TargetTransform(torch.asinh, torch.sinh),

@@ -197,8 +197,9 @@ class Objective(Config):
     target_transform: Annotated[
         TransformKind | None,
         Doc(
-            "learn reals with long tails through a curve: log (above 0), log1p (from 0 on) or "
-            "asinh; predictions and metrics stay in the units of the target; default: as they are"
+            "learn reals with long tails through a curve: log (above 0), log1p (from 0 on), asinh "
+            "or quantile (normal scores); predictions and metrics stay in the units of the target; "
+            "default: as they are"
         ),
         Resume.IF_GIVEN,  # checkpoints of before have none
     ] = None

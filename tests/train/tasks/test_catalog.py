@@ -351,3 +351,16 @@ def test_toy_texts_are_translated_tagged_and_asked_above_the_baselines(tmp_path:
     )  # fmt: skip
     assert asked.evaluate()["exact_match"] >= 0.8
     assert asked.baseline()["exact_match"] < 0.6
+
+
+def test_normal_scores_travel_with_the_task() -> None:
+    task = task_for(toy_data("real"), TrainConfig(target_transform="quantile"))
+    values = json.loads(json.dumps(task.to_json()))
+    again, output = task_from_json(values), torch.randn(4, 3)
+    assert torch.equal(again.predictions(output), task.predictions(output))
+    plain = {name: value for name, value in values.items() if name != "normal_scores"}
+    wrong = [plain, {**plain, "normal_scores": "x"}, {**plain, "normal_scores": [[[1.0]], [[0.0]]]}]
+    wrong += [{**values, "transform": "log"}]
+    for one in wrong:
+        with pytest.raises(DataError, match=r"normal.scores"):
+            task_from_json(one)

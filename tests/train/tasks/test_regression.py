@@ -1,6 +1,7 @@
 """Reals: squared error on standardised targets, predictions in their own units."""
 
 import math
+from statistics import NormalDist
 
 import pytest
 import torch
@@ -137,3 +138,25 @@ def test_the_baseline_names_a_few_means(count: int, words: str) -> None:
     means = range(1, count + 1)
     rows = split_of([[mean - 1.0 for mean in means], [mean + 1.0 for mean in means]])
     assert Regression.fitted(rows).describe_baseline(rows, ()) == words
+
+
+def test_normal_scores_are_learned_and_undone() -> None:
+    # A fifth of the rows lies at each target: shares 0.1, 0.3 ... 0.9 of a normal distribution.
+    rows = split_of([[1.0], [2.0], [4.0], [50.0], [1000.0]])
+    task = Regression.fitted(rows, transform="quantile")
+    assert task.normal_scores is not None
+    wanted = [NormalDist().inv_cdf(share) for share in (0.1, 0.3, 0.5, 0.7, 0.9)]
+    assert task.normal_scores.scores[0].tolist() == pytest.approx(wanted, abs=1e-6)
+    assert task.center.tolist() == pytest.approx([0], abs=1e-6)
+    scores = torch.tensor(wanted)[:, None]
+    output = (scores - task.center) / task.scale
+    torch.testing.assert_close(task.predictions(output), rows.targets)
+    assert task.loss(output, batch_of(rows.targets.tolist())).item() == pytest.approx(0, abs=1e-10)
+    assert task.predictions(torch.tensor([[99.0], [-99.0]])).flatten().tolist() == [1000, 1]
+
+
+def test_rows_that_do_not_count_have_no_part_in_normal_scores() -> None:
+    rows = split_of([[1.0], [2.0], [4.0], [50.0], [1000.0]])
+    task = Regression.fitted(weighed(rows, [1.0, 1.0, 1.0, 0.0, 0.0]), transform="quantile")
+    assert task.normal_scores is not None
+    assert task.normal_scores.knots.tolist() == [[1, 2, 4]]

@@ -9,8 +9,9 @@ from torch import Tensor
 from netwright.core.checks import is_finite_number, nearest
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Data
+from netwright.losses.normal_scores import NormalScores, check_scores
 from netwright.losses.smoothing import as_torch_smoothing
-from netwright.losses.target_transform import TRANSFORMS
+from netwright.losses.target_transform import QUANTILE, TRANSFORMS
 from netwright.metrics.isotonic import RisingCurve
 from netwright.train.settings import TrainConfig
 from netwright.train.tasks.classification import Classification, balanced_weights
@@ -170,6 +171,28 @@ def _check_kinds(settings: dict[str, Any]) -> None:
         raise DataError(f"a task of {classes} classes must have as many class_weights")
 
 
+def _regression(settings: dict[str, Any]) -> Regression:
+    center, scale = torch.tensor(settings.pop("center")), torch.tensor(settings.pop("scale"))
+    transform = settings.get("transform")
+    if transform is not None and transform not in [*TRANSFORMS, QUANTILE]:
+        raise ConfigError(f"unknown target_transform {transform!r:.60}")
+    if (transform == QUANTILE) != ("normal_scores" in settings):
+        raise DataError("normal_scores are of a task with target_transform quantile")
+    if transform == QUANTILE:
+        settings["normal_scores"] = _normal_scores(settings["normal_scores"], len(center))
+    return Regression(center, scale, **settings)
+
+
+def _normal_scores(given: Any, outputs: int) -> NormalScores:
+    """Knots and scores as they were written."""
+    try:
+        scores = NormalScores(*(torch.tensor(part, dtype=torch.float32) for part in given))
+    except (TypeError, ValueError):
+        raise DataError(f"normal_scores must be knots and scores, got {given!r:.60}") from None
+    check_scores(scores, outputs)
+    return scores
+
+
 def _curves(given: Any, classes: int) -> tuple[RisingCurve, ...]:
     """Curves of probabilities as they were written: of two classes one."""
     are_curves = isinstance(given, list) and all(
@@ -200,9 +223,5 @@ def task_from_json(values: dict[str, Any]) -> Task:
     if kind == "multi-label":
         return MultiLabel(**settings)
     if kind == "regression":
-        center, scale = torch.tensor(settings.pop("center")), torch.tensor(settings.pop("scale"))
-        transform = settings.get("transform")
-        if transform is not None and transform not in TRANSFORMS:
-            raise ConfigError(f"unknown target_transform {transform!r:.60}")
-        return Regression(center, scale, **settings)
+        return _regression(settings)
     raise ConfigError(f"unknown task {kind!r}")

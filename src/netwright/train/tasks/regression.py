@@ -16,8 +16,10 @@ from netwright.core.outputs import Output, logits_of
 from netwright.data.dataset import Data, Split
 from netwright.data.loading.loader import Batch
 from netwright.data.spec import DataSpec
+from netwright.data.tables.features.number_curve import QuantileCurve
 from netwright.losses.catalog import LOSSES
-from netwright.losses.target_transform import TRANSFORMS, TransformKind
+from netwright.losses.normal_scores import NormalScores, bend, bend_all, stacked_scores
+from netwright.losses.target_transform import QUANTILE, TRANSFORMS, TransformKind
 from netwright.metrics.catalog import Kind
 from netwright.metrics.samples import weighted_mean
 from netwright.train.tasks.task import Task, exact, mean_loss, weighted
@@ -39,6 +41,7 @@ class Regression(Task):
         loss: a name in the catalog of losses.
         loss_options: settings of the loss, in standardised units: delta ...
         transform: the name of the curve that targets go through first, or None.
+        normal_scores: the curve, where the transform is quantile.
     """
 
     target: ClassVar[Kind] = "real"
@@ -52,10 +55,10 @@ class Regression(Task):
         loss: str = "squared-error",
         loss_options: Mapping[str, Any] | None = None,
         transform: TransformKind | None = None,
+        normal_scores: NormalScores | None = None,
     ) -> None:
         self.center, self.scale, self.loss_name = center, scale, loss
-        self.transform = transform
-        self._curve = None if transform is None else TRANSFORMS[transform]
+        self.transform, self.normal_scores = transform, normal_scores
         self.loss_options = dict(loss_options or {})
         self._loss = LOSSES.load(loss).function(loss, "real", self.loss_options)
 
@@ -69,7 +72,8 @@ class Regression(Task):
         transform: TransformKind | None = None,
     ) -> Self:
         """Mean and standard deviation of the training targets; a constant target has scale 1."""
-        targets = train.targets if transform is None else TRANSFORMS[transform].apply(train.targets)
+        fitted = _fit_scores(train) if transform == QUANTILE else None
+        targets = _bent(train.targets, transform, fitted)
         center = weighted_mean(targets, train.weights)
         scale = weighted_mean((targets - center).square(), train.weights).sqrt()
         varies = scale > 1e-12 * center.abs()  # the mean of equal numbers may be off by a rounding
@@ -80,6 +84,7 @@ class Regression(Task):
             loss=loss,
             loss_options=loss_options,
             transform=transform,
+            normal_scores=fitted,
         )
 
     @classmethod
@@ -90,7 +95,7 @@ class Regression(Task):
     def loss_of(self, logits: Tensor, batch: Batch) -> Tensor:
         """The mean loss in standardised units."""
         center, scale = (self.on(logits.device, part) for part in (self.center, self.scale))
-        targets = batch.targets if self._curve is None else self._curve.apply(batch.targets)
+        targets = _bent(batch.targets, self.transform, self._scores_on(logits.device))
         wanted = (targets - center) / scale
         return mean_loss(self._loss, logits, wanted, batch.weights)
 
@@ -114,7 +119,15 @@ class Regression(Task):
         """Reals (N, K) in the units of the targets."""
         reals = exact(logits_of(output))
         reals = reals * self.on(reals.device, self.scale) + self.on(reals.device, self.center)
-        return reals if self._curve is None else self._curve.undo(reals)
+        scores = self._scores_on(reals.device)
+        if scores is not None:
+            return bend(reals, scores.scores, scores.knots)
+        return reals if self.transform is None else TRANSFORMS[self.transform].undo(reals)
+
+    def _scores_on(self, device: torch.device) -> NormalScores | None:
+        if self.normal_scores is None:
+            return None
+        return NormalScores(*(self.on(device, part) for part in self.normal_scores))
 
     def baseline(self, train: Split) -> Tensor:
         """The mean of the training targets."""
@@ -135,7 +148,32 @@ class Regression(Task):
             "loss": self.loss_name,
             "loss_options": self.loss_options,
             **({} if self.transform is None else {"transform": self.transform}),
+            **(
+                {} if self.normal_scores is None else {"normal_scores": _listed(self.normal_scores)}
+            ),
         }
+
+
+def _listed(scores: NormalScores) -> list[list[list[float]]]:
+    return [part.tolist() for part in scores]
+
+
+def _fit_scores(train: Split) -> NormalScores:
+    """Of the training rows that count."""
+    weights = None if train.weights is None else train.weights.cpu().double().numpy()
+    counts = slice(None) if weights is None else weights > 0
+    columns = train.targets.cpu().double().numpy()[counts].T
+    amounts = None if weights is None else weights[counts]
+    curves = [QuantileCurve.fit(column, amounts) for column in columns]
+    scores = stacked_scores([(curve.knots, curve.scores) for curve in curves])
+    return NormalScores(*(part.to(train.targets.device) for part in scores))
+
+
+def _bent(targets: Tensor, kind: TransformKind | None, scores: NormalScores | None) -> Tensor:
+    """The targets, through the curve where there is one."""
+    if scores is not None:
+        return bend_all(targets, *scores)
+    return targets if kind is None else TRANSFORMS[kind].apply(targets)
 
 
 def check_in_range(data: Data, kind: TransformKind) -> None:
@@ -157,7 +195,9 @@ def check_given(task: Task, targets: Tensor, spec: DataSpec) -> None:
 
 def _outside(targets: Tensor, kind: TransformKind, spec: DataSpec) -> str:
     """What is wrong with the first target outside the range of a curve; empty: none is."""
-    curve = TRANSFORMS[kind]
+    curve = TRANSFORMS.get(kind)
+    if curve is None:
+        return ""
     outside = (targets <= curve.above).nonzero()
     if not len(outside):
         return ""
