@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -154,6 +155,19 @@ class Browser:
             "field.dispatchEvent(new Event('input', {bubbles: true}));"
             "field.dispatchEvent(new Event('change', {bubbles: true})); })()"
         )
+
+    def drag(self, selector: str, places: Sequence[tuple[float, float]]) -> None:
+        """Press the mouse at the first place, in parts of what a selector finds, and move it on."""
+        box = self.ask(
+            f"(() => {{ const found = document.querySelector({json.dumps(selector)});"
+            "found.scrollIntoView({block: 'center'}); const box = found.getBoundingClientRect();"
+            "return [box.left, box.top, box.width, box.height]; })()"
+        )
+        at = [{"x": box[0] + x * box[2], "y": box[1] + y * box[3]} for x, y in places]
+        kinds = ["mousePressed", *["mouseMoved"] * (len(at) - 1)]
+        for kind, place in zip([*kinds, "mouseReleased"], [*at, at[-1]], strict=True):
+            pressed = {"button": "left", "buttons": 1, "clickCount": 1}
+            self.call("Input.dispatchMouseEvent", type=kind, **pressed, **place)
 
     def picture(self, path: Path) -> None:
         """Write what the page looks like, all of its height."""

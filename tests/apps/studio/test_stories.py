@@ -1,5 +1,6 @@
 """What people do in the studio, in a real browser without a network."""
 
+import math
 import re
 import subprocess
 import sys
@@ -123,13 +124,7 @@ def test_a_drawing_is_asked(browser: Browser, address: str, work: Path) -> None:
     assert typed(work, "train", "softmax", "pictures", *SHORT).wait(120) == 0
     browser.go(home(address) + "/try")
     browser.wait("document.querySelector('canvas')")
-    box = browser.ask(
-        "(() => { const b = document.querySelector('canvas').getBoundingClientRect();"
-        "return [b.left, b.top, b.width]; })()"
-    )
-    for kind, part in (("mousePressed", 0.3), ("mouseMoved", 0.7), ("mouseReleased", 0.7)):
-        at = {"x": box[0] + part * box[2], "y": box[1] + part * box[2]}
-        browser.call("Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, **at)
+    browser.drag("canvas", [(0.3, 0.3), (0.7, 0.7)])
     browser.wait("document.querySelector('#answer')?.innerText.includes('p(circle)')")
 
 
@@ -140,3 +135,54 @@ def test_who_has_not_the_token_sees_nothing(tmp_path: Path, address: str, work: 
         stranger.go(re.sub("token=.*", "token=guessed", address))
         assert "not the token" in stranger.ask("document.body.innerText")
         assert not stranger.ask("!!document.querySelector('#runs')")
+
+
+PICTURES = "Number(document.querySelector('#stage').dataset.pictures || 0)"
+
+
+def test_paint_points_and_train_on_them(browser: Browser, address: str, work: Path) -> None:
+    browser.go(home(address) + "/playground")
+    browser.wait(f"{PICTURES} > 0")
+    browser.click("#clear")
+    browser.type("#speed", "0")
+    for brush, radius in (("0", 0.12), ("1", 0.4)):
+        browser.type("#brush", brush)
+        turn = [2 * math.pi * part / 24 for part in range(25)]
+        places = [(0.5 + radius * math.cos(a), 0.5 + radius * math.sin(a)) for a in turn]
+        browser.drag("#plane canvas:last-child", places)
+    browser.wait("location.search.includes('points=')")
+    browser.click("#play")
+    accuracy = (
+        "document.querySelector('#measures').innerText.match(/accuracy, learned from\\s+1\\b/)"
+    )
+    browser.wait(accuracy)  # a circle around a circle is no matter of a line
+    browser.type("#rate", "0.001")  # while it learns
+    browser.wait("location.search.includes('train.lr=0.001')")
+    browser.click("#play")
+    browser.wait("document.querySelector('#play').innerText === 'Play'")
+    assert len(browser.ask("new URLSearchParams(location.search).get('points')")) > 80
+    browser.call("Page.reload")  # the same points are in the address
+    browser.wait(f"{PICTURES} > 0 && document.querySelector('#data').value === 'painted'")
+    browser.click("#step")
+    browser.wait("document.querySelector('#stage').dataset.step === '1'")
+    browser.click("#keep")
+    browser.wait("document.querySelector('#message').innerText.includes('points')")
+    (kept,) = work.glob("**/points*.csv")
+    assert kept.read_text().startswith("x1,x2,class\n")
+    browser.resize(390, 800)
+    assert browser.ask("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_two_columns_of_a_table_in_the_playground(
+    browser: Browser, address: str, work: Path
+) -> None:
+    rows = "".join(f"{n},{n % 7},{'red' if n % 2 else 'blue'},{'ab'[n > 40]}\n" for n in range(80))
+    (work / "things.csv").write_text("size,rest,colour,kind\n" + rows)
+    browser.go(home(address) + "/playground?data=things.csv")
+    browser.wait(f"{PICTURES} > 0")
+    words = browser.ask("document.querySelector('#command').innerText")
+    assert "--target kind" in words and "colour" in words
+    browser.click("#play")
+    browser.wait("Number(document.querySelector('#stage').dataset.step) > 3")
+    browser.type("#model", "perceptron")  # any model of two features
+    browser.wait("document.querySelector('#network').innerText.includes('square')")

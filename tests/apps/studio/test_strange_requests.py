@@ -27,7 +27,7 @@ GETS = {
     "/static/runs.js": (),
     "/enter": ("token",),
 }
-POSTS = ("stop", "delete", "plan", "predict", "generate", "upload", "nothing")
+POSTS = ("stop", "delete", "plan", "predict", "generate", "upload", "nothing", "playground/act")
 SECRET = "the secret beside the folder"
 TRAVELS = [
     *("../secret.txt", "..", "../../etc/passwd", "/etc/passwd", "//etc/passwd", "~/.ssh/id_rsa"),

@@ -10,6 +10,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from http import HTTPStatus
+from typing import Protocol
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -21,7 +22,7 @@ from starlette.types import Receive, Scope, Send
 from netwright.apps.server.accepted_forms import CSV, JSON, LINES
 from netwright.apps.server.batcher import Batcher
 from netwright.apps.server.body import media_type, read_body
-from netwright.apps.server.generation_stream import Streams, TextStream, as_events
+from netwright.apps.server.generation_stream import Streams, as_events
 from netwright.apps.server.given_inputs import read_object
 from netwright.apps.server.guard import App, Door, guarded
 from netwright.apps.server.measurements import MEDIA_TYPE, SECONDS, Measurements
@@ -179,10 +180,19 @@ class RunServer:
         return Response(self.measurements.text(), media_type=MEDIA_TYPE)
 
 
-class Streamed(StreamingResponse):
-    """A text that is closed when all of it is sent, or its reader is gone."""
+class Closable(Protocol):
+    """What somebody has to close."""
 
-    def __init__(self, pieces: AsyncIterator[str], stream: TextStream, media: str) -> None:
+    def close(self) -> None:
+        """Make room for another one."""
+
+
+class Streamed(StreamingResponse):
+    """A text, or bytes, whose source is closed when all is sent, or the reader is gone."""
+
+    def __init__(
+        self, pieces: AsyncIterator[str] | AsyncIterator[bytes], stream: Closable, media: str
+    ) -> None:
         super().__init__(pieces, media_type=media)
         self._stream = stream
 

@@ -6,6 +6,7 @@ GET  /comparison     of ticked runs       GET  /api/compare                its v
 GET  /new            a new run            POST /api/plan, doctor, train, upload  what it asks for
 GET  /try            asks a run           GET  /api/run, POST /api/predict, generate
 GET  /inside, /view  looks inside         GET  /api/views, /api/view
+GET  /playground     watches training     POST /api/playground, /api/playground/act
 GET  /enter          lets a browser in    GET  /static/NAME                styles and scripts
 """
 
@@ -29,11 +30,9 @@ from starlette.responses import (
 )
 from starlette.routing import Route
 
-from netwright.apps.server.accepted_forms import JSON
 from netwright.apps.server.app import EVENTS, Endpoint, Streamed
 from netwright.apps.server.body import media_type, read_body
 from netwright.apps.server.generation_stream import Streams
-from netwright.apps.server.given_inputs import read_object
 from netwright.apps.server.guard import App, Door, guarded
 from netwright.apps.server.measurements import Measurements
 from netwright.apps.server.refusal import RefusalError
@@ -46,12 +45,14 @@ from netwright.apps.studio.new_run import NewRun
 from netwright.apps.studio.opened_runs import OpenedRuns
 from netwright.apps.studio.pages import (
     FOREIGN,
-    POLICY,
+    as_page,
     inside_page,
     new_run_page,
     runs_page,
     try_page,
 )
+from netwright.apps.studio.playground_routes import PlaygroundRoutes
+from netwright.apps.studio.sent_object import sent_object
 from netwright.apps.studio.uploads import take_upload
 from netwright.apps.studio.watch import RunWatch
 from netwright.core.files.storage import read_bytes
@@ -81,6 +82,7 @@ class Studio:
         self.watch = RunWatch(folder, self.jobs, is_ending)
         self.opened = OpenedRuns(folder, config)
         self.streams = Streams(config, Measurements())
+        self.playground = PlaygroundRoutes(folder, config, is_ending)
         self._worker = ThreadPoolExecutor(1)  # figures are drawn one at a time
 
     @asynccontextmanager
@@ -91,6 +93,7 @@ class Studio:
             yield
         finally:
             looking.cancel()
+            self.playground.playgrounds.close()
             self._worker.shutdown(wait=False, cancel_futures=True)
 
     async def work(self, task: Callable[[], T]) -> T:
@@ -99,9 +102,7 @@ class Studio:
 
     async def asked(self, request: Request) -> dict[str, Any]:
         """The object that was sent."""
-        if media_type(request) != JSON:
-            raise RefusalError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"this path takes {JSON}")
-        return read_object(await read_body(request, self.config))
+        return await sent_object(request, self.config)
 
     async def run_asked(self, request: Request) -> tuple[str, Path]:
         """The name of a run that was sent, and its folder."""
@@ -132,7 +133,7 @@ class Studio:
 
     async def runs(self, request: Request) -> Response:
         """The page of all runs."""
-        return _page(runs_page(str(self.folder)))
+        return as_page(runs_page(str(self.folder)))
 
     async def list_runs(self, request: Request) -> Response:
         """Their state now."""
@@ -180,7 +181,7 @@ class Studio:
     async def new_run(self, request: Request) -> Response:
         """The page of a new run."""
         sets, files = await asyncio.to_thread(lambda: (built_in(), data_files(self.folder)))
-        return _page(new_run_page(sets, files))
+        return as_page(new_run_page(sets, files))
 
     async def plan(self, request: Request) -> Response:
         """The forms of a plan, and how it is said elsewhere."""
@@ -200,11 +201,11 @@ class Studio:
 
     async def try_page(self, request: Request) -> Response:
         """The page on which a run is asked."""
-        return _page(try_page())
+        return as_page(try_page())
 
     async def inside_page(self, request: Request) -> Response:
         """The page of what is inside a run."""
-        return _page(inside_page())
+        return as_page(inside_page())
 
     async def one_run(self, request: Request) -> Response:
         """What a run takes and gives."""
@@ -287,6 +288,7 @@ def build_app(
         "/api/stop": ("POST", studio.stop),
         "/api/resume": ("POST", studio.resume),
         "/api/delete": ("POST", studio.delete),
+        **studio.playground.routes(),
     }
     app = Starlette(
         routes=[
@@ -316,7 +318,3 @@ def _view_asked(request: Request) -> tuple[str, str, dict[str, str]]:
     """The run, the view and its settings; what is empty is as it usually is."""
     given = {name: value for name, value in request.query_params.items() if value}
     return given.pop("run", ""), given.pop("view", ""), given
-
-
-def _page(content: str) -> Response:
-    return HTMLResponse(content, headers={"Content-Security-Policy": POLICY})

@@ -17,6 +17,12 @@ ASSETS: Mapping[str, tuple[str, str]] = {
     "inside.js": ("netwright.apps.studio.static", SCRIPT),
     "try_it.js": ("netwright.apps.studio.static", SCRIPT),
     "new_run.js": ("netwright.apps.studio.static", SCRIPT),
+    "picture_stream.js": ("netwright.apps.studio.static", SCRIPT),
+    "shades.js": ("netwright.apps.studio.static", SCRIPT),
+    "plane_picture.js": ("netwright.apps.studio.static", SCRIPT),
+    "network_picture.js": ("netwright.apps.studio.static", SCRIPT),
+    "loss_chart.js": ("netwright.apps.studio.static", SCRIPT),
+    "playground.js": ("netwright.apps.studio.static", SCRIPT),
     "runs.js": ("netwright.apps.studio.static", SCRIPT),
 }
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from starlette.responses import HTMLResponse, Response
+
 from netwright.inspection.drawing.controls import (
     button,
     choice_field,
@@ -17,6 +19,7 @@ from netwright.inspection.drawing.page import Html, Page, Served, folded, note, 
 MENU: Mapping[str, str] = {
     "Runs": "/",
     "New run": "/new",
+    "Playground": "/playground",
     "Try it": "/try",
     "Look inside": "/inside",
 }
@@ -39,6 +42,11 @@ FOREIGN = (
     "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
     "form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 )
+
+
+def as_page(content: str) -> Response:
+    """A page of the studio as it is sent."""
+    return HTMLResponse(content, headers={"Content-Security-Policy": POLICY})
 
 
 def studio_page(title: str, here: str, *, subtitle: str = "", script: str = "") -> Page:

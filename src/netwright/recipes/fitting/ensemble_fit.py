@@ -172,7 +172,8 @@ class _Course:
             replace(self.prepared.data, train=lesson.train, val=lesson.val, test=None),
             is_part=True,
         )
-        alone = RunContext(extra=self.here.extra, quiet=True)
+        here = self.here
+        alone = RunContext(extra=here.extra, on_own_step=here.on_own_step, quiet=True)
         outcome = (learner_fit if isinstance(own.model, Learner) else gradient_fit)(own, alone)
         member.model = own.model.eval()
         if isinstance(own.task, Regression):

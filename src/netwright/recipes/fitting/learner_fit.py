@@ -88,6 +88,7 @@ def learner_fit(prepared: Prepared, here: RunContext) -> Outcome:
                 saver.after_step(
                     Progress(steps, time.monotonic() - started, history.rows), ends=bool(status)
                 )
+            here.on_own_step(numbers)
             if status:
                 break
     status = status or "done"

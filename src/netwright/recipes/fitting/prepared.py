@@ -1,6 +1,6 @@
 """A recipe put together, and the context in which it is trained."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,6 +39,10 @@ class Prepared:
     unused: tuple[str, ...] = ()
 
 
+def _pass_by(numbers: Mapping[str, float]) -> None:
+    """Nobody is told of the steps of a rule."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class RunContext:
     """Where and with whom a model learns; none of it changes what it learns.
@@ -49,6 +53,7 @@ class RunContext:
         allow: the conditions that may have changed since that checkpoint.
         ranks: the processes that train the model together.
         extra: the user's own callbacks.
+        on_own_step: called after each step of a model's own rule, with its numbers.
         tracking: what writes the run for other packages, or None.
         quiet: print nothing.
     """
@@ -58,5 +63,6 @@ class RunContext:
     allow: Sequence[str] = ()
     ranks: Ranks = ALONE
     extra: Sequence[Callback] = ()
+    on_own_step: Callable[[Mapping[str, float]], None] = _pass_by
     tracking: TrackRows | None = None
     quiet: bool = False

@@ -216,7 +216,7 @@ def _tell_of_frozen(prepared: Prepared) -> tuple[str, ...]:
 
 def _train(prepared: Prepared, here: RunContext) -> Run:
     model, data, task = prepared.model, prepared.data, prepared.task
-    outcome = _learn(prepared, here)
+    outcome = learn(prepared, here)
     settings = prepared.recipe.train
     kept = keep_calibration(settings.calibrate, model, data, task)
     kept += keep_threshold(settings.threshold, model, data, task)  # of what is calibrated
@@ -256,7 +256,7 @@ def _train(prepared: Prepared, here: RunContext) -> Run:
     return run
 
 
-def _learn(prepared: Prepared, here: RunContext) -> Outcome:
+def learn(prepared: Prepared, here: RunContext) -> Outcome:
     """Let the model learn in place: member by member, by a rule of its own, or by gradients."""
     if isinstance(prepared, PreparedEnsemble):
         return ensemble_fit(prepared, here)

@@ -1,0 +1,197 @@
+"""Playgrounds in the studio: each lives as long as somebody reads its pictures.
+
+A message is its length, the length of its JSON, the JSON, and the arrays that this names, one after
+the other, as bytes; lengths are 4 bytes, the lowest first. An empty one says that nothing is new.
+"""
+
+import asyncio
+import json
+import math
+import os
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+from netwright.apps.server.refusal import RefusalError, try_later
+from netwright.apps.studio.new_run import NewRun
+from netwright.recipes.playground.picture import Picture
+from netwright.recipes.playground.plans import painted_points, prepare_plan
+from netwright.recipes.playground.playground import Plan, Playground
+
+MOST_OPEN = 4
+UNREAD = 5.0  # seconds after which training waits for who does not read its pictures
+QUIET = 10.0  # seconds after which an empty message says that the stream is open
+LOOK_EVERY = 1.0  # seconds
+ACTIONS = ("play", "pause", "step", "speed", "change", "restart")
+Asked = Mapping[str, Any]
+
+
+class Watched:
+    """One playground, and the pictures that its reader has not had yet.
+
+    Args:
+        plan: makes the model and the data.
+        loop: in which they are read.
+        leave: called once, when nobody reads them any more.
+    """
+
+    def __init__(
+        self, plan: Plan, loop: asyncio.AbstractEventLoop, leave: Callable[["Watched"], None]
+    ) -> None:
+        self.name = os.urandom(12).hex()
+        self._loop, self._leave, self._is_new = loop, leave, asyncio.Event()
+        self._lock, self._since = threading.Lock(), 0.0
+        self._waiting: list[Picture] = []
+        self.playground = Playground(plan, self._take)
+
+    def _take(self, picture: Picture) -> None:
+        """Keep a picture for the reader, who misses those before it; called while training."""
+        with self._lock:
+            if self._waiting and _may_be_missed(self._waiting[-1]):
+                missed = self._waiting.pop()
+                measured = {name: missed.numbers[name] for name in _measures(missed)}
+                picture = replace(picture, numbers={**measured, **picture.numbers})
+            self._since = self._since or time.monotonic()
+            self._waiting.append(picture)
+            is_unread = time.monotonic() - self._since > UNREAD
+        if is_unread:
+            self.playground.pace.pause()
+        else:
+            with suppress(RuntimeError):  # the studio has ended, and its loop with it
+                self._loop.call_soon_threadsafe(self._is_new.set)
+
+    def _new(self) -> list[Picture]:
+        with self._lock:
+            pictures, self._waiting, self._since = self._waiting, [], 0.0
+        return pictures
+
+    async def messages(self, is_ending: Callable[[], bool]) -> AsyncIterator[bytes]:
+        """The pictures, as they come."""
+        yield packed(Picture(numbers={"kind": "begun", "name": self.name}))
+        quiet = time.monotonic()
+        while not is_ending():
+            try:
+                async with asyncio.timeout(LOOK_EVERY):
+                    await self._is_new.wait()
+            except TimeoutError:
+                if time.monotonic() - quiet >= QUIET:
+                    quiet = time.monotonic()
+                    yield bytes(4)
+                continue
+            self._is_new.clear()
+            for picture in self._new():
+                yield packed(picture)
+            quiet = time.monotonic()
+
+    def close(self) -> None:
+        """Let its thread end at its next step."""
+        self.playground.pace.end()
+        self._leave(self)
+
+
+class Playgrounds:
+    """Those that are open.
+
+    Args:
+        top: the folder of the studio.
+    """
+
+    def __init__(self, top: Path) -> None:
+        self.top = top
+        self._open: dict[str, Watched] = {}
+
+    async def open(self, asked: Asked) -> Watched:
+        """A new one, which has to be closed."""
+        if len(self._open) >= MOST_OPEN:
+            raise try_later(
+                HTTPStatus.TOO_MANY_REQUESTS,
+                f"{MOST_OPEN} playgrounds are open: close the page of one of them",
+            )
+        plan, loop = self._plan(asked), asyncio.get_running_loop()
+        watched = await asyncio.to_thread(Watched, plan, loop, self._forget)
+        _set_speed(watched, asked)
+        if asked.get("playing") is True:
+            watched.playground.pace.play()
+        self._open[watched.name] = watched
+        watched.playground.start()
+        return watched
+
+    def close(self) -> None:
+        """End them all."""
+        for watched in list(self._open.values()):
+            watched.close()
+
+    def _forget(self, watched: Watched) -> None:
+        self._open.pop(watched.name, None)
+
+    async def act(self, asked: Asked) -> None:
+        """Play, pause, make a step, or go on by another plan."""
+        watched = self._open.get(str(asked.get("name", "")))
+        action = asked.get("action")
+        if watched is None:
+            raise RefusalError(HTTPStatus.NOT_FOUND, "this playground has ended: reload the page")
+        if action not in ACTIONS:
+            raise RefusalError(
+                HTTPStatus.BAD_REQUEST, f"action must be one of {', '.join(ACTIONS)}"
+            )
+        playground = watched.playground
+        if action in {"play", "pause", "step"}:
+            getattr(playground.pace, str(action))()
+        elif action == "speed":
+            _set_speed(watched, asked)
+        else:
+            keeps, plan = action == "change", self._plan(asked)
+            await asyncio.to_thread(playground.change, plan, keeps_weights=keeps)
+
+    def _plan(self, asked: Asked) -> Plan:
+        """How the model and the data of what a page asks for are made."""
+        points = asked.get("points")
+        if points is None:
+            return lambda: prepare_plan(NewRun(self.top, asked).recipe())
+        if not isinstance(points, list) or not isinstance(asked.get("settings", {}), dict):
+            raise RefusalError(HTTPStatus.BAD_REQUEST, "points must be a list of [x, y, class]")
+        # The points take the place of the recipe's own data, which is of the same kind.
+        given = asked.get("settings", {})
+        settings = {name: given[name] for name in given if not str(name).startswith("data.")}
+        planned = {**asked, "data": "moons", "settings": settings}
+        return lambda: prepare_plan(NewRun(self.top, planned).recipe(), painted_points(points))
+
+
+def packed(picture: Picture) -> bytes:
+    """One message."""
+    shapes = {name: array.shape for name, array in picture.arrays.items()}
+    numbers = _finite({**picture.numbers, "arrays": shapes})
+    head = json.dumps(numbers, allow_nan=False, separators=(",", ":")).encode()
+    body = b"".join([head, *(array.tobytes() for array in picture.arrays.values())])
+    return (len(body) + 4).to_bytes(4, "little") + len(head).to_bytes(4, "little") + body
+
+
+def _set_speed(watched: Watched, asked: Asked) -> None:
+    speed = asked.get("speed", 0)
+    if type(speed) not in {int, float} or not 0 <= speed < math.inf:
+        raise RefusalError(
+            HTTPStatus.BAD_REQUEST, "speed must be steps a second; 0: all there can be"
+        )
+    watched.playground.pace.set_speed(speed or math.inf)
+
+
+def _may_be_missed(picture: Picture) -> bool:
+    return bool(picture.numbers["kind"] == "picture")
+
+
+def _measures(picture: Picture) -> set[str]:
+    return {"train", "val"} & set(picture.numbers)
+
+
+def _finite(value: Any) -> Any:
+    """The same with None for what is no number: JSON has none such."""
+    if isinstance(value, dict):
+        return {name: _finite(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,220 @@
+// The page of the playground: what is chosen is sent, and pictures come back while the model learns.
+
+import { ask, element, find, say, trying } from "./elements.js";
+import { fieldOf } from "./fields.js";
+import { LossChart } from "./loss_chart.js";
+import { Network } from "./network_picture.js";
+import { watch } from "./picture_stream.js";
+import { asRows, asText, Plane } from "./plane_picture.js";
+
+const USUAL = { "model.hidden": "8,8", "model.activation": "tanh", "model.dropout": "0" };
+const BUILT_IN = ["moons", "circles", "xor", "spirals", "blobs"];
+const address = new URLSearchParams(location.search);
+let typed = {}, model = address.get("model") || "mlp", painted = address.get("points") || "";
+let name = "", isPlaying = false, leaving = new AbortController(), latest = null, inputs = ["x1", "x2"], formsOf = "";
+
+for (const [path, value] of address) if (path.includes(".")) typed[path] = value;
+if (!address.has("model")) typed = { ...USUAL, "train.optimizer": "adam", ...typed };
+for (const [field, path] of [["rate", "train.lr"], ["noise", "data.noise"]]) if (typed[path]) find(field).value = typed[path];
+for (const field of ["data", "seed", "speed"]) if (address.get(field)) find(field).value = address.get(field);
+typed["train.lr"] = find("rate").value;
+
+const plane = new Plane(find("plane"), () => find("brush").value, paint);
+const network = new Network(find("network"), (unit) => { find("shown").value = find("shown").value === String(unit) ? "" : String(unit); redraw(); });
+const chart = new LossChart(find("losses"));
+
+const isPainted = () => find("data").value === "painted";
+const isFile = () => !isPainted() && !BUILT_IN.includes(find("data").value);
+
+function plan() {
+  const settings = Object.fromEntries(Object.entries(typed).filter(([path]) => !path.startsWith("data.") || !isPainted()));
+  const data = isPainted() ? "moons" : find("data").value;
+  return { data, model, settings, seed: Number(find("seed").value), ...(isPainted() ? { points: asRows(painted) } : {}) };
+}
+
+// What is shown is in the address, so that a link or a reload shows the same.
+function remember() {
+  const kept = new URLSearchParams({ data: find("data").value, model, seed: find("seed").value, speed: find("speed").value, ...typed });
+  if (isPainted()) kept.set("points", painted);
+  history.replaceState(null, "", `?${kept}`);
+}
+
+// The models that read such data, and the forms of the one that is chosen.
+async function offer() {
+  let told = await ask("/api/plan", { ...plan(), points: undefined });
+  model = told.model;
+  const key = [find("data").value, model].join("|");
+  if (key !== formsOf) {
+    formsOf = key;
+    find("model").replaceChildren(...Object.entries(told.models).map(([one, sentence]) =>
+      element("option", { value: one, selected: one === model, title: sentence }, one)));
+    for (const section of ["model", "train"]) {
+      find(`${section}-fields`).replaceChildren(...told.fields[section].map((field) => fieldOf(section, field, typed, () => trying(change))));
+    }
+    offerActivations(told.fields.model.find((field) => field.name === "activation"));
+    const noise = told.fields.data.find((field) => field.name === "noise");
+    find("noise").disabled = isPainted() || !noise;
+    if (noise && !typed["data.noise"]) setNoise(String(noise.default));
+    offerColumns(told.columns);
+    if (isFile()) told = await ask("/api/plan", plan());  // now that its columns are known
+  }
+  const said = isPainted() || !told.command ? [] : [element("p", { className: "note" }, "The same training as a command:"),
+    element("pre", {}, element("code", {}, told.command))];
+  find("command").replaceChildren(...said);
+}
+
+function setNoise(value) {
+  const field = find("noise");
+  if (![...field.options].some((one) => one.value === value)) field.append(element("option", { value }, value));
+  field.value = value;
+}
+
+function offerActivations(field) {
+  const chosen = typed["model.activation"] || field?.default;
+  find("activation").replaceChildren(...(field ? field.options : ["(none)"]).map((one) => element("option", { value: one, selected: one === chosen }, one)));
+  find("activation").disabled = !field;
+}
+
+// Of a table: the two columns that are the features, and the one that is predicted.
+function offerColumns(names) {
+  const chosen = { x: address.get("x") || names[0], y: address.get("y") || names[1], target: typed["data.target"] || names.at(-1) };
+  const fields = isFile() ? Object.entries({ x: "To the right", y: "Upwards", target: "Predicted" }) : [];
+  find("columns").replaceChildren(...fields.map(([id, words]) => element("div", { className: "field" },
+    element("label", { htmlFor: `column-${id}` }, words),
+    element("select", { id: `column-${id}`, onchange: () => trying(async () => { chooseColumns(names); await change(); }) },
+      ...names.map((one) => element("option", { value: one, selected: one === chosen[id] }, one))))));
+  if (isFile()) chooseColumns(names);
+}
+
+function chooseColumns(names) {
+  const [x, y, target] = ["x", "y", "target"].map((id) => find(`column-${id}`).value);
+  typed["data.target"] = target;
+  const dropped = names.filter((one) => ![x, y, target].includes(one));
+  delete typed["data.drop"];
+  if (dropped.length) typed["data.drop"] = JSON.stringify(dropped);
+}
+
+const act = (action, more = {}) => ask("/api/playground/act", { name, action, ...more });
+
+async function change() {
+  remember();
+  await offer();
+  remember();
+  const points = asRows(painted);
+  if (isPainted() && (points.length < 4 || new Set(points.map((row) => row[2])).size < 2)) return say("Paint points of two classes on the plane.");
+  if (name) await act("change", plan());
+  else open(false);
+  say("");
+}
+
+// A playground lives as long as its pictures are read.
+function open(playing) {
+  leaving.abort();
+  leaving = new AbortController();
+  const asked = { ...plan(), playing, speed: Number(find("speed").value) };
+  watch(asked, take, leaving.signal)
+    .then(() => { name = ""; showPlaying(false); say("The studio has ended this playground.", true); })
+    .catch((error) => { if (error.name !== "AbortError") { name = ""; showPlaying(false); say(error.message, true); } });
+}
+
+function take(message) {
+  const { numbers, arrays } = message;
+  if (numbers.kind === "begun") name = numbers.name;
+  else if (numbers.kind === "opening") begin(numbers);
+  else show(numbers, arrays);
+}
+
+function begin(told) {
+  inputs = told.features;
+  plane.open(told);
+}
+
+function show(numbers, arrays) {
+  latest = { numbers, arrays };
+  if (numbers.step < (chart.rows.at(-1)?.step ?? 0)) chart.clear();
+  if (numbers.train) {
+    chart.add(numbers.step, { train: numbers.train.loss, val: numbers.val?.loss });
+    measures(numbers);
+  }
+  showPlaying(numbers.playing);
+  if (numbers.kind === "end") say(numbers.said === "finished" ? "It has learned all that this model learns: start again, or change something." : numbers.said, numbers.said !== "finished");
+  if (network.open(numbers.layers, inputs)) offerUnits(numbers.layers);
+  redraw();
+  find("stage").dataset.pictures = Number(find("stage").dataset.pictures || 0) + 1;
+  find("stage").dataset.step = numbers.step;
+}
+
+function redraw() {
+  if (!latest) return;
+  const { arrays } = latest, unit = find("shown").value === "" || !arrays.units ? null : Number(find("shown").value);
+  plane.draw(arrays, unit);
+  network.draw(arrays, unit);
+}
+
+function measures(numbers) {
+  const rows = ["train", "val"].filter((split) => numbers[split]).flatMap((split) => Object.entries(numbers[split]).map(([measure, value]) =>
+    [`${measure}, ${split === "train" ? "learned from" : "held out"}`, value === null ? "not finite" : Number(value.toPrecision(4)).toString()]));
+  find("measures").replaceChildren(...[["steps", String(numbers.step)], ...rows].map(([label, value]) => element("div", { className: "tile" },
+    element("div", { className: "label" }, label), element("div", { className: "value" }, value))));
+}
+
+function offerUnits(layers) {
+  let number = 0;
+  const units = layers.flatMap((layer, place) => Array.from({ length: Math.min(16, layer.units) }, (_, unit) => {
+    number += 1;
+    return element("option", { value: String(number - 1) }, `unit ${unit + 1} of layer ${place + 1}`);
+  }));
+  find("shown").replaceChildren(element("option", { value: "" }, "decision regions"), ...units);
+}
+
+function showPlaying(playing) {
+  isPlaying = playing;
+  find("play").textContent = playing ? "Pause" : "Play";
+}
+
+function paint(points) {
+  if (!isPainted()) find("data").value = "painted";
+  painted = asText(points);
+  trying(change);
+}
+
+async function chooseData() {
+  for (const path of Object.keys(typed)) if (path.startsWith("data.")) delete typed[path];
+  if (isPainted() && !painted) plane.open({ ...(plane.told || {}), x: [-1, 1], y: [-1, 1], points: {}, features: inputs, target: "class", classes: ["0", "1"] });
+  if (isPainted() && !find("brush").value) find("brush").value = "0";
+  await change();
+}
+
+async function keep() {
+  const rows = asRows(painted).map(([x, y, target]) => `${x.toFixed(4)},${y.toFixed(4)},class ${target}`);
+  const body = new Blob([["x1,x2,class", ...rows].join("\n"), "\n"]);
+  const reply = await fetch("/api/upload?name=points.csv", { method: "POST", body });
+  const told = await reply.json();
+  if (!reply.ok) throw new Error(told.error);
+  find("data").append(element("option", { value: told.path }, `in this folder: ${told.path}`));
+  say(`kept as ${told.path}: it can be trained on as any table`);
+}
+
+const on = (field, event, action) => find(field).addEventListener(event, () => trying(action));
+on("play", "click", async () => { showPlaying(!isPlaying); if (name) await act(isPlaying ? "play" : "pause"); else open(isPlaying); });
+on("step", "click", () => (name ? act("step") : open(false)));
+on("restart", "click", async () => { chart.clear(); await (name ? act("restart", plan()) : open(false)); });
+on("speed", "change", async () => { remember(); if (name) await act("speed", { speed: Number(find("speed").value) }); });
+on("rate", "change", async () => { typed["train.lr"] = find("rate").value; await change(); });
+on("noise", "change", async () => { typed["data.noise"] = find("noise").value; await change(); });
+on("activation", "change", async () => { typed["model.activation"] = find("activation").value; await change(); });
+on("seed", "change", change);
+on("data", "change", chooseData);
+on("shown", "change", redraw);
+on("keep", "click", keep);
+on("clear", "click", () => { painted = ""; find("data").value = "painted"; return chooseData(); });
+on("model", "change", async () => {
+  for (const path of Object.keys(typed)) if (path.startsWith("model.")) delete typed[path];
+  model = find("model").value;
+  if (model === "mlp") typed = { ...USUAL, ...typed };
+  await change();
+});
+new ResizeObserver(redraw).observe(find("stage"));
+find("plan").addEventListener("submit", (event) => event.preventDefault());
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { plane.open(plane.told); redraw(); });
+trying(change);

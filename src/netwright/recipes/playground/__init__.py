@@ -1,0 +1,1 @@
+"""Training that is watched and steered while it goes on: small models, two features or images."""

@@ -1,0 +1,14 @@
+"""The page of the playground: what it offers, and that names of files are text."""
+
+from netwright.apps.studio.playground_page import PLANES, playground_page
+from netwright.core.config import parse
+from netwright.data.catalog import SOURCES
+
+
+def test_it_offers_sets_of_two_features_and_the_tables_of_the_folder() -> None:
+    page = playground_page(["a.csv", "<b>.csv", "notes.txt", "images/"])
+    assert 'value="a.csv"' in page and "notes.txt" not in page and "images/" not in page
+    assert "<b>" not in page and "&lt;b&gt;.csv" in page
+    for name in PLANES.keys() - {"painted"}:
+        source = SOURCES.load(name)
+        assert source.load(parse(source.config, {"n": 60})).spec.input_shape == (2,)
