@@ -101,8 +101,8 @@ class TrainState:
         tell_awaited: adds rows to the history whose numbers were still on the device.
         lap: told the name of each part of an update when it is over, for those that are timed.
         by_graph: updates that this process started as one CUDA graph.
-        is_captured: there is such a graph, or one is being captured: what is queued for one update
-            is queued for all.
+        may_capture: there is such a graph, or there may come one: what is queued for one update is
+            queued for all.
         redo: computes the loss and the gradients of an update's batch once more; None where an
             update has several, or is the caller's own.
         batch: the batch at hand.
@@ -149,7 +149,7 @@ class TrainState:
     tell_awaited: Callable[[], None] = nothing_to_confirm
     lap: Callable[[str], None] = no_lap
     by_graph: int = 0
-    is_captured: bool = False
+    may_capture: bool = False
     redo: Callable[[Batch], object] | None = None
     batch: Batch | None = None
     loss: Tensor = field(default_factory=lambda: torch.zeros(()))

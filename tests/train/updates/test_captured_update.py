@@ -240,7 +240,7 @@ def test_an_update_that_the_device_is_busy_with_is_not_captured() -> None:
     batch: Any = (torch.zeros(2, device="cuda"),)
     for _ in range(captured_update.WARM + 2):
         update.run(batch)
-    assert not update.pays
+    assert not state.may_capture
     assert update.graph is None
 
 

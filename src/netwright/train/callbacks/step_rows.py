@@ -113,13 +113,13 @@ class StepRows(Callback):
 
     def part_in_update(self, state: TrainState) -> Part:
         """Only some updates get a row; in a graph, which is as quick, the norm of all is taken."""
-        if state.is_captured:
+        if state.may_capture:
             return "queued"
         return "host" if self._gets_row(state) else "none"
 
     def on_before_update(self, state: TrainState) -> None:
         """The gradients before they are clipped, and the rate, of an update that gets a row."""
-        if state.is_captured:
+        if state.may_capture:
             norm = gradient_norm(state)
             self.norm = None if norm is None else self.room.copy_(norm)
         elif self._gets_row(state):

@@ -42,12 +42,13 @@ class CapturedUpdate:
         self, state: TrainState, queue: Callable[[Batch], Any], *, always: bool = False
     ) -> None:
         self.state, self.queue, self.always = state, queue, always
+        state.may_capture = True
         self.graph: torch.cuda.CUDAGraph | None = None
         self.batch: Batch | None = None
         self.logits = self.loss = torch.empty(0)
         self.settings: list[dict[str, Any]] = []
         self.memory: object = state.optimizer.state  # in which the optimizer keeps its moments
-        self.pays, self.seconds = True, 0.0  # whether a graph does, and what an update takes
+        self.seconds = 0.0  # that an update takes
         self.one_by_one = self.started = 0  # updates kernel by kernel, and by the graph
 
     def run(self, batch: Batch) -> Any:
@@ -55,8 +56,7 @@ class CapturedUpdate:
         if self.memory is not self.state.optimizer.state:
             # It was restored: a graph has the old tensors, and new ones may be yet to be made.
             self.graph, self.one_by_one, self.memory = None, 0, self.state.optimizer.state
-            self.state.is_captured = False
-        if self.graph is None and self.pays and self._is_worth_it():
+        if self.graph is None and self.state.may_capture and self._is_worth_it():
             self._capture(batch)
         if self.graph is None or not self._fits(batch):
             self.one_by_one += 1
@@ -74,7 +74,7 @@ class CapturedUpdate:
         """Give the memory of the graph back now, not when the collector comes to it."""
         self.graph = self.batch = None
         self.logits = self.loss = torch.empty(0)
-        self.state.is_captured = False
+        self.state.may_capture = False
 
     def _timed(self, batch: Batch) -> Any:
         """An update with nothing else in the queue: how long the host takes to fill it."""
@@ -84,7 +84,7 @@ class CapturedUpdate:
         queued = time.perf_counter()
         torch.cuda.synchronize(self.state.device)
         self.seconds = time.perf_counter() - started
-        self.pays = queued - started >= BUSY * self.seconds
+        self.state.may_capture = queued - started >= BUSY * self.seconds
         return output
 
     def _is_worth_it(self) -> bool:
@@ -109,13 +109,12 @@ class CapturedUpdate:
         self.batch = map_tensors(torch.clone, batch)
         graph = torch.cuda.CUDAGraph()
         _set(groups, capturable=True)
-        state.is_captured = True
         try:
             with _captured(graph):
                 self.logits = logits_of(self.queue(self.batch)).detach()
                 self.loss = state.loss
         except Exception as error:  # whatever it is, the kernels can still be started one by one
-            self.pays = state.is_captured = False
+            state.may_capture = False
             reason = (str(error) or type(error).__name__).splitlines()[0]
             state.notes.append(f"no CUDA graph was captured of an update: {reason}")
             _end_failed_capture()
