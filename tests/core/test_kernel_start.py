@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from netwright.core.kernel_start import Kernel, can_run, tiles, wake_compiler, width
+from netwright.core.kernel_start import Kernel, can_run, tiles, wake_kernels, width
 
 needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
 
@@ -31,23 +31,26 @@ def test_later_starts_compute_the_same_also_of_tensors_that_begin_elsewhere() ->
 
 
 @needs_cuda
-def test_the_compiler_is_woken_once_and_knows_its_key_then(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize("convolves", [True, False])
+def test_kernels_are_used_once_beside_this_thread_and_take_no_draws(
+    convolves: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
-    wake_compiler.cache_clear()
-    thread = wake_compiler()
+    wake_kernels.cache_clear()
+    draws = torch.cuda.get_rng_state()
+    thread = wake_kernels(convolves=convolves)
     assert thread is not None
-    assert wake_compiler() is thread
+    assert wake_kernels(convolves=convolves) is thread
     thread.join(60)
     assert list(tmp_path.rglob("nothing.json"))
+    assert torch.equal(torch.cuda.get_rng_state(), draws)
 
 
-def test_without_cuda_nothing_is_woken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_cuda_nothing_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    wake_compiler.cache_clear()
-    assert wake_compiler() is None
-    wake_compiler.cache_clear()
+    wake_kernels.cache_clear()
+    assert wake_kernels(convolves=True) is None
+    wake_kernels.cache_clear()
 
 
 def fail() -> None:

@@ -83,21 +83,33 @@ def can_run(trial: Callable[[], object], device: torch.device) -> bool:
 
 
 @cache
-def wake_compiler() -> Thread | None:
-    """Let Triton get ready while this thread goes on; gives the thread that waits for it.
+def wake_kernels(*, convolves: bool) -> Thread | None:
+    """Let libraries of kernels be loaded while this thread goes on; gives the thread that does it.
 
-    Before its first kernel Triton sums its own library up, to know what it has compiled before:
-    some hundred megabytes and half a second, which the reading of data can hide.
+    Before its first kernel Triton sums its own library up, to know what it has compiled before;
+    cuDNN and cuBLAS are loaded by the first convolution and the first product. Each takes a few
+    tenths of a second, which the reading of data can hide.
+
+    Args:
+        convolves: cuDNN will be wanted, which takes memory of the device.
     """
-    if not torch.cuda.is_available() or find_spec("triton") is None:
+    if not torch.cuda.is_available():
         return None
-    thread = Thread(target=_compile_nothing, name="wake-compiler", daemon=True)
+    thread = Thread(target=_use_kernels, args=(convolves,), name="wake-kernels", daemon=True)
     thread.start()
     return thread
 
 
-def _compile_nothing() -> None:
+def _use_kernels(convolves: bool) -> None:
     # Whatever fails here fails again where a kernel is wanted, and is told there.
+    with suppress(Exception):
+        vectors = torch.ones(8, 8, device="cuda", dtype=torch.bfloat16, requires_grad=True)
+        torch.autograd.backward((vectors @ vectors).sum())
+        if convolves:
+            images = vectors.detach().view(1, 1, 8, 8).repeat(8, 8, 1, 1)
+            images = images.contiguous(memory_format=torch.channels_last).requires_grad_()
+            out = torch.nn.functional.conv2d(images, images[..., :3, :3], padding=1)
+            torch.autograd.backward(out.sum())
     with suppress(Exception):
         import triton  # noqa: PLC0415 - it is there only where torch has CUDA
 

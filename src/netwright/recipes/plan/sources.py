@@ -9,12 +9,13 @@ from typing import Any
 from netwright.core.config import Config, field_names, parse
 from netwright.core.devices import pick_device
 from netwright.core.errors import ConfigError
-from netwright.core.kernel_start import wake_compiler
+from netwright.core.kernel_start import wake_kernels
 from netwright.data.catalog import SOURCES
 from netwright.data.dataset import Data
 from netwright.data.given.catalog import form_of
 from netwright.data.given.given import Given
 from netwright.data.source import Source
+from netwright.models.catalog import MODELS
 from netwright.recipes.plan.given_settings import SOURCE, given_to
 from netwright.recipes.plan.model_fit import check_source_fits
 from netwright.recipes.plan.recipe import (
@@ -136,7 +137,7 @@ def load_configured(recipe: Recipe) -> Data:
     place = Path(getattr(recipe.data_settings, "path", "")).name
     check_source_fits(recipe.model, recipe.data, place)
     if pick_device(recipe.train.device).type == "cuda":
-        wake_compiler()
+        wake_kernels(convolves=bool(recipe.model) and MODELS.load(recipe.model).inputs == {"image"})
     return _timed(SOURCES.load(recipe.data), recipe.data_settings)
 
 
