@@ -3,16 +3,20 @@
 Several sizes of images and patches, float32 and float64. Our weights go through a folder that
 `from_pretrained` opens, by the names of published files. Prints the largest difference of a logit;
 fails above 1e-4 and 1e-10. Where there is `.venv-bench`, it runs there.
+
+`--write-fixture` writes a small one, its images and logits to tests/models/vision, where it is
+compared without `transformers`.
 """
 
 import json
 import math
+import sys
 import tempfile
 from pathlib import Path
 
 import torch
 from environment import enter_bench_environment
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from torch import nn
 
 from netwright.data.spec import DataSpec
@@ -24,6 +28,8 @@ CLASSES, ROWS = 7, 3
 SHAPES = ((1, 2, 16, 8, 4, 3), (3, 4, 32, 28, 7, 1), (2, 12, 96, 32, 16, 3))
 SPREAD = 0.1  # of logits, at least: a network that says nothing agrees with any
 ALLOWED = {torch.float32: 1e-4, torch.float64: 1e-10}
+FIXTURE = Path(__file__).parents[1] / "tests/models/vision/vit_tiny.safetensors"
+TINY = (2, 2, 8, 6, 3, 2)  # layers, heads, width, side, patch, channels
 
 
 def build(layers: int, heads: int, width: int, side: int, patch: int, channels: int) -> ViT:
@@ -58,10 +64,32 @@ def config_of(layers: int, heads: int, width: int, side: int, patch: int, channe
     )
 
 
+def write_fixture() -> None:
+    """One small network with its logits."""
+    import transformers
+
+    torch.manual_seed(0)
+    config = transformers.ViTConfig(**json.loads(config_of(*TINY)))
+    theirs = transformers.ViTForImageClassification(config).eval()
+    for weight in theirs.parameters():
+        nn.init.normal_(weight, std=0.2)
+    images = torch.randn(ROWS, TINY[5], TINY[3], TINY[3])
+    with torch.no_grad():
+        logits = theirs(images).logits
+    with tempfile.TemporaryDirectory() as place:  # files have other names than what is in memory
+        theirs.save_pretrained(place)
+        weights = load_file(Path(place) / "model.safetensors")
+    save_file({**weights, "images": images, "logits": logits}, FIXTURE)
+
+
 def main() -> None:
     """Compare all, and say the worst."""
     enter_bench_environment()
     import transformers
+
+    if "--write-fixture" in sys.argv[1:]:
+        write_fixture()
+        return
 
     worst = dict.fromkeys(ALLOWED, 0.0)
     torch.manual_seed(0)

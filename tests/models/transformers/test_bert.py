@@ -1,11 +1,17 @@
-"""BERT: torch's layers with the same weights, both ways, padding not read, and what it learns."""
+"""BERT: torch's layers with the same weights, both ways, padding not read, and what it learns.
+
+`bert_tiny.safetensors` was written by benchmarks/bert_parity.py: a BertForPreTraining of
+`transformers`, two texts, and the logits of both heads.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, gelu
 
@@ -15,6 +21,7 @@ from netwright.core.seeding import seeded
 from netwright.data.spec import DataSpec
 from netwright.data.text.pretraining.framing import frame_texts, segments_of
 from netwright.data.text.tokenizer import BOS, EOS, PAD
+from netwright.models.exchange.bert_weights import from_bert
 from netwright.models.model import check_fits
 from netwright.models.transformers.bert import BERT, BERTConfig
 from netwright.testing.model_contract import MODEL_CHECKS, Build
@@ -184,6 +191,20 @@ def test_masked_tokens_are_read_by_the_embedding_and_cls_says_next_or_not() -> N
     torch.testing.assert_close(logits[counted], wanted[counted], rtol=1e-10, atol=1e-10)
     torch.testing.assert_close(logits[:, 0, :2], head.next_text(model.pooler(x[:, 0]).tanh()))
     assert bool((logits[:, 0, 2:] == NEVER).all())
+
+
+def test_with_the_weights_of_transformers_both_heads_give_their_logits() -> None:
+    stored = load_file(Path(__file__).parent / "bert_tiny.safetensors")
+    theirs, tokens = {name: stored[name] for name in stored if "." in name}, stored["tokens"]
+    spec = replace(MASKED, num_outputs=11, vocab_size=11)
+    model = BERT.build(BERTConfig(layers=2, heads=2, width=8, context=8), spec).eval()
+    model.load_state_dict(from_bert(theirs))
+    found, counted = model(tokens), tokens != PAD
+    assert float(stored["masked"].std()) > 0.1  # weights that do something
+    assert not bool(counted.all())
+    torch.testing.assert_close(found[:, 0, :2], stored["next"], rtol=1e-4, atol=1e-5)
+    counted[:, 0] = False
+    torch.testing.assert_close(found[counted], stored["masked"][counted], rtol=1e-4, atol=1e-5)
 
 
 def test_without_padding_nothing_is_masked_and_the_outputs_are_the_same() -> None:

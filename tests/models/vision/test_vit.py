@@ -1,10 +1,16 @@
-"""The vision transformer: torch's layers with the same weights, patches and positions by hand."""
+"""The vision transformer: torch's layers with the same weights, patches and positions by hand.
+
+`vit_tiny.safetensors` was written by benchmarks/vit_parity.py: a ViTForImageClassification of
+`transformers`, a few images, and their logits.
+"""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
@@ -12,6 +18,7 @@ from netwright.core.errors import ConfigError, ShapeError
 from netwright.core.seeding import seeded
 from netwright.data.spec import DataSpec
 from netwright.layers.patches import patchify
+from netwright.models.exchange.vit_weights import from_vit
 from netwright.models.vision.vit import ViT, ViTConfig
 from netwright.testing.model_contract import MODEL_CHECKS
 from netwright.theory.images.shape_images import draw_shapes
@@ -42,6 +49,16 @@ def draw(*shape: int) -> Tensor:
 @for_each("check", MODEL_CHECKS, ids=lambda check: check.__name__)
 def test_keeps_the_model_contract(check: Callable[[Any], None], settings: dict[str, Any]) -> None:
     check(lambda: ViT.build(ViTConfig(**{**SMALL, **settings}), images(2, 5, 7)))
+
+
+def test_with_the_weights_of_transformers_it_gives_their_logits() -> None:
+    stored = load_file(Path(__file__).parent / "vit_tiny.safetensors")
+    pixels, logits = stored["images"], stored["logits"]
+    config = ViTConfig(patch=3, layers=2, heads=2, width=8, norm_eps=1e-12)
+    model = ViT.build(config, images(*pixels.shape[1:], classes=logits.shape[1])).eval()
+    model.load_state_dict(from_vit({name: stored[name] for name in stored if "." in name}))
+    assert float(logits.std()) > 0.1  # weights that do something
+    torch.testing.assert_close(model(pixels), logits, rtol=1e-4, atol=1e-5)
 
 
 def by_torch(model: ViT, pixels: Tensor) -> Tensor:
