@@ -50,6 +50,8 @@ class DataSpec:
         padding: the token that fills up short inputs; None where all are equally long.
         source_length: how many of the tokens of a pair are its source; the rest is what a decoder
             is told: the target, one place later.
+        source_side: pixels along a side of the square image that a source is, a token a pixel; 0:
+            sources are texts.
         shared_vocabulary: whether a token of a source and one of a target with the same number are
             the same token.
         sentinels: how many of the last tokens stand for spans of a text that are left out of its
@@ -68,6 +70,7 @@ class DataSpec:
     vocab_size: int = 0
     padding: int | None = None
     source_length: int = 0
+    source_side: int = 0
     shared_vocabulary: bool = False
     sentinels: int = 0
 

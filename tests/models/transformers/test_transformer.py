@@ -279,3 +279,33 @@ def test_what_does_not_go_together_is_refused() -> None:
             TransformerConfig(**{**SMALL, **settings})
     with pytest.raises(ShapeError, match=r"^texts of at most 5 tokens have positions, got 6$"):
         say_greedily(build(), pairs()[:, :6], 1, begin=BOS, end=EOS)
+
+
+IMAGES = replace(OTHER, input_shape=(9 + TARGET,), source_length=9, source_side=3, padding=None)
+
+
+@for_each("check", MODEL_CHECKS, ids=lambda check: check.__name__)
+def test_an_encoder_of_images_keeps_the_contract(check: Callable[[Build], None]) -> None:
+    check(lambda: Transformer.build(TransformerConfig(**SMALL, convolutions=1), IMAGES))
+
+
+def test_convolutions_tell_which_pixels_lie_beside_each_other() -> None:
+    def told_apart(convolutions: int) -> bool:
+        """Whether what the encoder is given of pixel 0 depends on pixel 3, which is below it."""
+        with seeded(0):
+            config = TransformerConfig(**SMALL, dropout=0.0, convolutions=convolutions)
+            model = Transformer.build(config, IMAGES).eval()
+        image = torch.full((1, 9), 4)
+        other = image.clone()
+        other[0, 3] = 5
+        return not torch.equal(model._embed_source(image)[0, 0], model._embed_source(other)[0, 0])
+
+    assert told_apart(1)
+    assert not told_apart(0)
+
+
+def test_convolutions_over_texts_are_refused() -> None:
+    with pytest.raises(
+        ConfigError, match=r"^convolutions must be 0 where sources are texts, got 2$"
+    ):
+        Transformer.build(TransformerConfig(**SMALL, convolutions=2), SPEC)

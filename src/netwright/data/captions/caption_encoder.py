@@ -2,8 +2,8 @@
 
     picture -> I x J pixels of a small palette, row by row -> one letter a pixel -> tokens
 
-An encoder reads the pixels as it reads words, and finds out from the data which are neighbours. So
-all that translates also captions: models, beams, measures and views.
+An encoder reads the pixels as it reads words, and finds out from the data which are neighbours,
+unless it is one of images. So all that translates also captions: models, beams, measures and views.
 
 Shapes: N images, I rows, J columns, S = I J pixels, T tokens of a caption with the end.
 Source: Chen et al., "Generative Pretraining from Pixels" (2020), section 3.1, for images as
@@ -12,7 +12,7 @@ sequences of colours; Vinyals et al., "Show and Tell" (2015), for captions as tr
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -23,6 +23,7 @@ from netwright.core.errors import DataError
 from netwright.data.images.decoding import SUFFIXES, ImageForm
 from netwright.data.images.listing import files_at
 from netwright.data.images.reading import read_pixels
+from netwright.data.spec import DataSpec
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.text.pair_encoder import PairEncoder
 
@@ -53,6 +54,11 @@ class CaptionEncoder(PairEncoder):
     kind: ClassVar[str] = "captions"
 
     side: int
+
+    @property
+    def spec(self) -> DataSpec:
+        """What a model is built to fit."""
+        return replace(super().spec, source_side=self.side)
 
     def read(self, source: Any) -> RawTable:
         """Pictures, or letters, as a table of letters."""

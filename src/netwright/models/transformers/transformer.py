@@ -3,7 +3,8 @@ r"""The transformer of 2017: a stack of blocks reads a source, another says the 
     h = encoder(sqrt(D) E[source] + P),    y = decoder(sqrt(D) E[told] + P, h),    logits = y E^T
 
 As in torch.nn.Transformer both stacks end in a norm. Where both languages share a vocabulary one
-matrix E embeds both and reads out. How source and target are gone through is in `two_stacks`.
+matrix E embeds both and reads out. How source and target are gone through is in `two_stacks`. Of a
+source that is an image, convolutions may read the pixels before the encoder does.
 
 Shapes: B batch, S source tokens, T target tokens, D width, H heads, V different target tokens;
 inputs are (B, S + T), the source and then what the decoder is told.
@@ -13,8 +14,9 @@ Source: Vaswani et al., "Attention Is All You Need" (2017), sections 3 and 3.4.
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
+from annotated_types import Interval
 from torch import Tensor, nn
 
 from netwright.core.card import Card
@@ -28,6 +30,7 @@ from netwright.layers.attention.multihead_attention import MultiHeadAttention
 from netwright.layers.attention.position_encoding import SinusoidalPositions
 from netwright.layers.attention.self_attention import check_heads
 from netwright.layers.attention.transformer_block import TransformerBlock
+from netwright.layers.convolution.pixel_convolutions import PixelConvolutions
 from netwright.models.first_vectors import FirstVectorsConfig
 from netwright.models.published_sizes import TRANSFORMERS, TransformerSize
 from netwright.models.transformers.two_stacks import StacksParts, TwoStacks
@@ -57,6 +60,12 @@ class TransformerConfig(FirstVectorsConfig):
             "the vocabulary is shared"
         ),
     ] = True
+
+    convolutions: Annotated[
+        int,
+        Interval(ge=0, le=64),
+        Doc("sources that are images, as of captions: convolutions over their pixels"),
+    ] = 0
 
     def __post_init__(self) -> None:
         """Check the fields, then what they mean together."""
@@ -101,7 +110,21 @@ class Transformer(TwoStacks):
         longest = max(spec.source_length, self.target_length)
         self.positions = SinusoidalPositions(longest, config.width)
         self.drop = nn.Dropout(config.dropout)
+        self.pixels = (
+            PixelConvolutions(spec.source_side, config.width, config.convolutions)
+            if config.convolutions
+            else None
+        )
         self._draw_weights()
+
+    @classmethod
+    def build(cls, config: TransformerConfig, spec: DataSpec) -> Self:
+        """See `TwoStacks.build`; convolutions are refused where sources are texts."""
+        if config.convolutions and not spec.source_side:
+            raise ConfigError(
+                f"convolutions must be 0 where sources are texts, got {config.convolutions}"
+            )
+        return super().build(config, spec)
 
     @classmethod
     def _made_of(cls, config: TransformerConfig, spec: DataSpec) -> StacksParts:
@@ -122,9 +145,18 @@ class Transformer(TwoStacks):
                 f"texts of at most {len(self.positions.table)} tokens have positions, "
                 f"got {start + count}"
             )
-        x = math.sqrt(embedding.embedding_dim) * embedding(tokens)
-        embedded: Tensor = self.drop(x + self.positions(start, count))
-        return embedded
+        return self._placed(math.sqrt(embedding.embedding_dim) * embedding(tokens), start)
+
+    def _embed_source(self, source: Tensor) -> Tensor:
+        if self.pixels is None:
+            return super()._embed_source(source)
+        embedding = self.source_embedding or self.target_embedding
+        return self._placed(self.pixels(math.sqrt(embedding.embedding_dim) * embedding(source)))
+
+    def _placed(self, x: Tensor, start: int = 0) -> Tensor:
+        """Vectors (B, T, D) with the positions from `start` on."""
+        placed: Tensor = self.drop(x + self.positions(start, x.shape[1]))
+        return placed
 
     def _vectors(self, x: Tensor) -> Tensor:
         vectors: Tensor = self.decoder_norm(x)

@@ -168,6 +168,10 @@ class TwoStacks(Model, SourceDecoder):
     def _embed(self, tokens: Tensor, embedding: nn.Embedding, start: int = 0) -> Tensor:
         """Tokens (B, T) at the places from `start` on as vectors (B, T, D)."""
 
+    def _embed_source(self, source: Tensor) -> Tensor:
+        """A source (B, S) as the first block of the encoder reads it (B, S, D)."""
+        return self._embed(source, self.source_embedding or self.target_embedding)
+
     @abstractmethod
     def _vectors(self, x: Tensor) -> Tensor:
         """What the last block of the decoder gave (..., D), as the head reads it (..., D)."""
@@ -195,7 +199,7 @@ class TwoStacks(Model, SourceDecoder):
         if self.spec.padding is not None:
             counts = source != self.spec.padding
         mask = counts[:, None]  # (B, 1, S)
-        x = self._embed(source, self.source_embedding or self.target_embedding)
+        x = self._embed_source(source)
         bias = self._source_bias(source.shape[1])
         for block in self.encoder_blocks:
             x = block(x, mask, bias)
