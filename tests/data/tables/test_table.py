@@ -122,6 +122,7 @@ def test_spec_names_everything(tmp_path: Path) -> None:
         "vocab_size": 0,
         "padding": None,
         "source_length": 0,
+        "source_side": 0,
         "shared_vocabulary": False,
         "sentinels": 0,
     }
