@@ -5,6 +5,7 @@ import re
 from netwright.apps.studio.assets import read_asset
 from netwright.apps.studio.pages import inside_page, new_run_page, runs_page, try_page
 from netwright.apps.studio.playground_page import playground_page
+from netwright.apps.studio.theory_page import theory_page
 
 
 def test_what_the_script_looks_for_is_on_its_page() -> None:
@@ -13,6 +14,7 @@ def test_what_the_script_looks_for_is_on_its_page() -> None:
         "new_run.js": new_run_page({"moons": "two"}, ["a.csv"]),
         "try_it.js": try_page(),
         "inside.js": inside_page(),
+        "theory.js": theory_page(),
         "playground.js": playground_page(["a.csv"]),
     }
     for script, page in pages.items():

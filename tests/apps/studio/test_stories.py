@@ -186,3 +186,68 @@ def test_two_columns_of_a_table_in_the_playground(
     browser.wait("Number(document.querySelector('#stage').dataset.step) > 3")
     browser.type("#model", "perceptron")  # any model of two features
     browser.wait("document.querySelector('#network').innerText.includes('square')")
+
+
+def test_a_claim_turns_when_its_assumption_is_switched_off(browser: Browser, address: str) -> None:
+    browser.go(home(address) + "/theory?claim=novikoff")
+    browser.wait("document.querySelector('#verdict').dataset.answer === 'holds'")
+    chart = browser.ask("document.querySelector('#verdict img').src")
+    browser.click("#assumptions input[name='separable']")
+    browser.wait("document.querySelector('#verdict').dataset.answer === 'fails'")
+    assert browser.ask("document.querySelector('#verdict img').src") != chart
+    assert "--set separable=false" in browser.ask("document.querySelector('#command').innerText")
+    browser.call("Page.reload")  # the switch is in the address
+    browser.wait("document.querySelector('#verdict')?.dataset.answer === 'fails'")
+    browser.click("#reset")
+    browser.wait("document.querySelector('#verdict').dataset.answer === 'holds'")
+    browser.resize(390, 800)
+    assert browser.ask("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_a_run_of_a_terminal_appears_its_curve_grows_and_it_stops(
+    browser: Browser, work: Path
+) -> None:
+    words = ("mlp", "moons", "--epochs", "100000", "--quiet", "--no-report")
+    training = typed(work, "train", *words)
+    try:
+        row = "document.querySelector('#runs tbody tr')"
+        curve = f"({row}?.querySelector('polyline')?.getAttribute('points') || '')"
+        browser.wait(f"{row}?.innerText.includes('training') && {curve}")
+        early = browser.ask(f"Number({row}.innerText.match(/(\\d+) of 100000/)[1])")
+        browser.wait(f"Number({row}.innerText.match(/(\\d+) of 100000/)[1]) > {early}")
+        browser.call("Page.reload")  # in the middle of it
+        browser.wait(f"{row}?.innerText.includes('training') && {curve}")
+        browser.click("button[aria-label^='stop']")
+        browser.wait(f"{row}.innerText.includes('stopped')")
+        assert training.wait(60) == 143
+    finally:
+        training.kill()
+        training.wait()
+    browser.click("button[aria-label^='resume']")
+    browser.wait(f"{row}.innerText.includes('training')")
+    browser.click("button[aria-label^='stop']")
+    browser.wait(f"{row}.innerText.includes('stopped')")
+
+
+def test_odd_tables_are_asked(browser: Browser, address: str, work: Path) -> None:
+    chosen = [f"kind {n}" for n in range(30)]
+    rows = "".join(f"{n % 9},{chosen[n % 30]},{'ab'[n % 9 > 4]}\n" for n in range(120))
+    (work / "odd.csv").write_text("run,many,kind\n" + rows)
+    wide = ",".join(f"c{n}" for n in range(201))
+    numbers = "".join(
+        ",".join(str((n * n + c * n) % 11) for c in range(201)) + f",{'ab'[n % 2]}\n"
+        for n in range(40)
+    )
+    (work / "wide.csv").write_text(wide + ",kind\n" + numbers)
+    for name in ("odd", "wide"):
+        words = ("logistic", f"{name}.csv", "--target", "kind", "--out", f"runs/{name}")
+        assert typed(work, "train", *words, "--quiet", "--no-report").wait(120) == 0
+    browser.go(home(address) + "/try?run=runs/odd")
+    browser.type("[name='run']:not(#run)", "8")
+    browser.type("select[name='many']", "kind 29")
+    browser.click("#ask")
+    browser.wait("document.querySelector('#answer')?.innerText.includes('p(b)')")
+    browser.go(home(address) + "/try?run=runs/wide")
+    browser.wait("document.querySelector('textarea[name=\"rows\"]')")
+    browser.click("#ask")
+    browser.wait("document.querySelector('#answer')?.innerText.includes('p(b)')")

@@ -27,7 +27,17 @@ GETS = {
     "/static/runs.js": (),
     "/enter": ("token",),
 }
-POSTS = ("stop", "delete", "plan", "predict", "generate", "upload", "nothing", "playground/act")
+POSTS = (
+    "stop",
+    "delete",
+    "plan",
+    "predict",
+    "generate",
+    "upload",
+    "nothing",
+    "playground/act",
+    "check",
+)
 SECRET = "the secret beside the folder"
 TRAVELS = [
     *("../secret.txt", "..", "../../etc/passwd", "/etc/passwd", "//etc/passwd", "~/.ssh/id_rsa"),

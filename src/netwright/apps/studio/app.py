@@ -7,6 +7,8 @@ GET  /new            a new run            POST /api/plan, doctor, train, upload 
 GET  /try            asks a run           GET  /api/run, POST /api/predict, generate
 GET  /inside, /view  looks inside         GET  /api/views, /api/view
 GET  /playground     watches training     POST /api/playground, /api/playground/act
+GET  /theory         checks claims        GET  /api/claims, /api/claim, POST /api/check
+GET  /ledger         of all claims        POST /api/ledger
 GET  /enter          lets a browser in    GET  /static/NAME                styles and scripts
 """
 
@@ -53,6 +55,7 @@ from netwright.apps.studio.pages import (
 )
 from netwright.apps.studio.playground_routes import PlaygroundRoutes
 from netwright.apps.studio.sent_object import sent_object
+from netwright.apps.studio.theory_routes import TheoryRoutes
 from netwright.apps.studio.uploads import take_upload
 from netwright.apps.studio.watch import RunWatch
 from netwright.core.files.storage import read_bytes
@@ -83,6 +86,7 @@ class Studio:
         self.opened = OpenedRuns(folder, config)
         self.streams = Streams(config, Measurements())
         self.playground = PlaygroundRoutes(folder, config, is_ending)
+        self.theory = TheoryRoutes(folder, config, self.jobs)
         self._worker = ThreadPoolExecutor(1)  # figures are drawn one at a time
 
     @asynccontextmanager
@@ -94,6 +98,7 @@ class Studio:
         finally:
             looking.cancel()
             self.playground.playgrounds.close()
+            self.theory.close()
             self._worker.shutdown(wait=False, cancel_futures=True)
 
     async def work(self, task: Callable[[], T]) -> T:
@@ -289,6 +294,7 @@ def build_app(
         "/api/resume": ("POST", studio.resume),
         "/api/delete": ("POST", studio.delete),
         **studio.playground.routes(),
+        **studio.theory.routes(),
     }
     app = Starlette(
         routes=[

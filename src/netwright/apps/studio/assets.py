@@ -23,6 +23,8 @@ ASSETS: Mapping[str, tuple[str, str]] = {
     "network_picture.js": ("netwright.apps.studio.static", SCRIPT),
     "loss_chart.js": ("netwright.apps.studio.static", SCRIPT),
     "playground.js": ("netwright.apps.studio.static", SCRIPT),
+    "sliders.js": ("netwright.apps.studio.static", SCRIPT),
+    "theory.js": ("netwright.apps.studio.static", SCRIPT),
     "runs.js": ("netwright.apps.studio.static", SCRIPT),
 }
 

@@ -22,6 +22,7 @@ MENU: Mapping[str, str] = {
     "Playground": "/playground",
     "Try it": "/try",
     "Look inside": "/inside",
+    "Theory": "/theory",
 }
 STYLES = ("/static/page.css", "/static/studio.css")
 STATES = {
