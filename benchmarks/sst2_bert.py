@@ -42,7 +42,7 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--run", type=Path, help="a pre-trained run")
     options.add_argument("--epochs", type=int, help="of pre-training (the recipe's)")
     options.add_argument("--batch-size", type=int, help="of pre-training (the recipe's)")
-    options.add_argument("--max-time", help="of pre-training, as 90s")
+    options.add_argument("--max-time", type=float, help="seconds of pre-training, at most")
     options.add_argument("--small", action="store_true", help="a small network, few updates")
     add_json_option(options)
     return options
