@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -217,3 +218,21 @@ def test_windows_are_told_apart_by_their_stream_and_by_how_it_is_cut(
     changes = [windows(other), windows(stream, window=49), windows(stream, stride=2)]
     assert len({whole["rows"], *(change["rows"] for change in changes)}) == 4
     assert windows(stream.flip(0))["order"] != whole["order"]
+
+
+def test_the_number_of_a_row_is_that_of_the_formula_in_exact_whole_numbers() -> None:
+    random = torch.Generator().manual_seed(0)
+    words = torch.randint(-(2**62), 2**62, (5, 3), generator=random) * 2  # also with upper bits
+    factors = torch.randint(-(2**62), 2**62, (3,), generator=random) | 1
+    whole = 2**64
+
+    def folded(word: int) -> int:
+        return word % whole ^ word % whole >> 32
+
+    wanted = [
+        sum(folded(word) * by for word, by in zip(row, factors.tolist(), strict=True)) % whole
+        for row in words.tolist()
+    ]
+    chunks = [part.numpy().view(np.uint64) for part in torch.split(words, 2)]
+    got = module._weighed(chunks, factors.numpy().view(np.uint64))
+    assert [number % whole for number in got.tolist()] == wanted

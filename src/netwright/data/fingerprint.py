@@ -7,8 +7,11 @@ Shapes: N examples, n of them at a time, W words of eight bytes in one of them.
 """
 
 import hashlib
+from collections.abc import Sequence
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from netwright.core.trees import Tree, tensors_of
@@ -19,9 +22,11 @@ from netwright.data.loading.token_windows import TokenSplit
 from netwright.data.loading.windows import WindowSplit
 from netwright.data.pixels import PixelSplit
 
-CHUNK = 128  # rows at a time: they stay in the processor's cache
+CHUNK = 2**19  # bytes at a time, or a row: they stay in the processor's cache
 OF_LOADER = "first batches"  # the rows are those that a loader gives first
 ODD = 0x5851F42D4C957F2D  # a multiplier that spreads bits well (Knuth's MMIX generator)
+HALF = np.uint64(32)  # bits of a word
+Words = NDArray[np.uint64]
 
 
 def fingerprint(split: Split) -> dict[str, str | int]:
@@ -60,21 +65,38 @@ def _row_numbers(values: Tensor, part: int) -> Tensor:
     A sum of the words themselves would not notice two that change places: they are weighed by odd
     numbers. Before that each is folded, for what is in its upper half alone would be shifted out.
     """
-    chunks = [rows.cpu() for rows in torch.split(values.detach(), CHUNK)]
+    a_row = values.element_size() * values[0].numel()
+    chunks = [rows.cpu() for rows in torch.split(values.detach(), max(1, CHUNK // max(1, a_row)))]
     width = _words(chunks[0]).shape[1]
     random = torch.Generator().manual_seed(part)
     factors = torch.randint(-(2**62), 2**62, (width,), generator=random) | 1
-    words = (_words(rows) for rows in chunks)  # (n, W)
-    sums = [_folded(word, 32).mul_(factors).sum(dim=1) for word in words]  # modulo 2**64
-    return _mixed(torch.cat(sums) + part + 1)
+    sums = _weighed([_words(rows) for rows in chunks], factors.numpy().view(np.uint64))
+    return _mixed(sums + part + 1)
 
 
-def _words(rows: Tensor) -> Tensor:
+def _weighed(chunks: Sequence[Words], factors: Words) -> Tensor:
+    """The folded words (n, W) of each row times their factors (W,), added up modulo 2**64: (N,).
+
+    By numpy, whose whole numbers without a sign are shifted and multiplied in half as many passes.
+    """
+    sums = np.empty(sum(map(len, chunks)), np.uint64)
+    folded = np.empty_like(chunks[0])
+    done = 0
+    for words in chunks:
+        room, into = folded[: len(words)], sums[done : done + len(words)]
+        np.right_shift(words, HALF, out=room)
+        np.bitwise_xor(room, words, out=room)
+        np.einsum("nw,w->n", room, factors, out=into)
+        done += len(words)
+    return torch.from_numpy(sums.view(np.int64))
+
+
+def _words(rows: Tensor) -> Words:
     """The bytes of each row as whole numbers of eight bytes (n, W); zeros fill the last one."""
     flat = rows.contiguous().reshape(len(rows), -1).view(torch.uint8)
     if flat.shape[1] % 8:
         flat = torch.nn.functional.pad(flat, (0, -flat.shape[1] % 8))
-    return flat.view(torch.int64)
+    return flat.numpy().view(np.uint64)
 
 
 def _mixed(numbers: Tensor) -> Tensor:
