@@ -112,11 +112,11 @@ class KeepPath(Callback):
     def _kept(self, path: dict[int, Tensor]) -> KeptPath:
         shapes = [weight.shape for weight in self.moved.values()]
         sizes = [shape.numel() for shape in shapes]
-        parts = torch.split(torch.stack([kept.cpu() for kept in path.values()]), sizes, dim=1)
+        snapshots = [torch.split(kept.cpu(), sizes) for kept in path.values()]
         return KeptPath(
             steps=tuple(path),
             weights={
-                name: part.reshape(len(path), *shape)
-                for name, part, shape in zip(self.moved, parts, shapes, strict=True)
+                name: torch.stack(parts).reshape(len(path), *shape)
+                for name, shape, *parts in zip(self.moved, shapes, *snapshots, strict=True)
             },
         )

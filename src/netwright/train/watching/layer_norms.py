@@ -88,8 +88,9 @@ class LayerNorms:
     @torch.no_grad()
     def take_step(self, loss: Tensor) -> Tensor:
         """The weights have moved: what `read` makes sense of, on the device, not waited for."""
-        moved = torch._foreach_sub(self._followed(), self.before)
-        norms = torch.stack([*self.gradients, *_norms([*self.engine.own(self.weights), *moved])])
+        torch._foreach_sub_(self.before, self._followed())  # the step back, which is as long
+        parts = [*self.engine.own(self.weights), *self.before]
+        norms = torch.stack([*self.gradients, *_norms(parts)])
         self.before, self.gradients = [], []
         return torch.cat([loss.float().reshape(1), self.engine.whole_norms(norms)])
 
