@@ -12,6 +12,7 @@ from netwright.train.state import TrainState
 from netwright.train.updates.host_copy import HostCopy
 from netwright.train.watching.history import STEP, Row
 
+FIRST_DRAWING = 1.0  # seconds until there is a bar: a run that is shorter tells its epochs alone
 LINE_EVERY = 30.0  # seconds without a line, where there is no bar
 SMOOTHED = 10  # rows by step whose mean loss is shown
 
@@ -32,7 +33,8 @@ class Progress(Callback):
 
     def on_fit_start(self, state: TrainState) -> None:
         """Open the bar."""
-        self.bar, self.awaited = Bar(state.all_updates, quiet=self.quiet), None
+        self.bar = Bar(state.all_updates, quiet=self.quiet, after=FIRST_DRAWING)
+        self.awaited = None
         self._wait()
 
     def on_epoch_start(self, state: TrainState) -> None:
