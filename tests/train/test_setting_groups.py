@@ -29,6 +29,7 @@ LEFT_OUT = {
     **{
         "precision": "fp32",
         "capture": "auto",
+        "onednn": "auto",
         "parallel": "auto",
         "rank_timeout": 600.0,
         "device": "auto",
@@ -39,7 +40,7 @@ LEFT_OUT = {
 def test_a_config_of_training_has_the_settings_of_its_groups_in_their_order() -> None:
     names = [name for group in GROUPS for name in field_names(group)]
     assert field_names(TrainConfig) == names
-    assert len(names) == len(set(names)) == 66
+    assert len(names) == len(set(names)) == 67
 
 
 def test_each_group_stands_alone_with_the_same_defaults() -> None:

@@ -13,6 +13,7 @@ from netwright.train.setting_marks import ConvexSearch, Heeded, Resume, Typed
 from netwright.train.trackers.catalog import TRACKERS
 
 Capture = Literal["auto", "on", "off"]
+OneDnn = Literal["auto", "on", "off"]
 Policy = Literal["stop", "skip", "roll-back"]
 
 
@@ -141,6 +142,14 @@ class Hardware(Config):
         Doc(
             "capture an update as a CUDA graph, which starts all its kernels at once; auto: where "
             "starting them takes longer than running them"
+        ),
+        Resume.FREE,
+    ] = "auto"
+    onednn: Annotated[
+        OneDnn,
+        Doc(
+            "oneDNN on a CPU: on (as torch has it) or off; auto: off for networks of small dense "
+            "layers where it was measured to be slow, which is remembered in the cache folder"
         ),
         Resume.FREE,
     ] = "auto"

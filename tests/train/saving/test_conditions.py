@@ -68,7 +68,8 @@ def test_objects_of_ones_own_are_conditions_by_their_names() -> None:
 
 def test_every_group_names_conditions_that_there_are() -> None:
     described = {**describe(schedule="cosine"), **describe(schedule="cosine", **BY_STEPS)}
-    described |= dict.fromkeys([*OWN, "parallel"])  # of objects that are handed over, of shards
+    # Of objects that are handed over, of shards, and where torch is to do without oneDNN.
+    described |= dict.fromkeys([*OWN, "parallel", "onednn"])
     for group in (STEERING, READING, SURROUNDINGS, SOMETIMES):
         assert set(group) <= set(described)
     assert not set(STEERING) & set(READING)

@@ -13,6 +13,7 @@ from netwright.recipes.fitting.first_batch import check_last_batch
 from netwright.recipes.fitting.prepared import Prepared
 from netwright.train.callback import Callback
 from netwright.train.callbacks.non_finite import GuardNonFinite
+from netwright.train.profiling.onednn import use_in, with_onednn
 from netwright.train.settings import pace_for
 from netwright.train.state import PLACE, TrainState
 from netwright.train.trainer import Trainer
@@ -74,7 +75,8 @@ def learn_one_pass(
     if before is not None:
         state.load_state_dict(before)
     state.epochs, state.last_step = state.epoch + 1, None
-    trainer.fit(state, data)
+    with with_onednn(use_in(prepared.model, config)):  # as `fit` has it
+        trainer.fit(state, data)
     prepared.model.cpu().eval()
     return keep.training_state
 

@@ -163,10 +163,14 @@ def _wait_for(device: torch.device) -> None:
 
 
 def _key(device: torch.device, kind: NumberFormat) -> str:
-    name = describe_device(device)
-    if device.type == "cpu":
-        name = f"{_processor() or name}, {torch.get_num_threads()} threads"
+    name = processor_setup() if device.type == "cpu" else describe_device(device)
     return f"{name}, torch {torch.__version__}, {kind}"
+
+
+def processor_setup() -> str:
+    """The kind of processor, and how many threads compute on it."""
+    name = _processor() or describe_device(torch.device("cpu"))
+    return f"{name}, {torch.get_num_threads()} threads"
 
 
 def _processor() -> str:

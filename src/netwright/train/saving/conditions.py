@@ -22,11 +22,12 @@ FREE = settings_marked(Resume.FREE)
 LENGTHS = settings_marked(Resume.LENGTH)
 OWN = tuple(f"own_{part}" for part in PARTS)
 # There where they decide something.
-SOMETIMES = (*LENGTHS, *settings_marked(Resume.IF_GIVEN), *OWN, "parallel")
+SOMETIMES = (*LENGTHS, *settings_marked(Resume.IF_GIVEN), *OWN, "parallel", "onednn")
 STEERING = (*LENGTHS, *settings_marked(Resume.STEERS), "own_schedule")
 REGROUPING = (*settings_marked(Resume.REGROUPS), "own_optimizer", "own_parameter_groups")
 READING = (*settings_marked(Resume.READS), "by_length", "classes", "data", "seed")
-SURROUNDINGS = ("device", "machine", "threads")  # may change the last bit: said, not refused
+# They may change the last bit: said, not refused.
+SURROUNDINGS = ("device", "machine", "threads", "onednn")
 
 
 def describe_conditions(
@@ -77,6 +78,7 @@ def describe_conditions(
         "device": str((device or next(iter(model.parameters())).device).type),
         "machine": platform.machine(),
         "threads": torch.get_num_threads(),
+        **({} if torch.backends.mkldnn.enabled else {"onednn": "off"}),
     }
 
 
