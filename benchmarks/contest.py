@@ -36,7 +36,8 @@ class Problem:
     Args:
         inputs: images (N, 784), float32.
         labels: classes (N,), int64.
-        kernel: how torch's Adam steps, "foreach" or "fused".
+        kernel: how torch's Adam steps, "foreach" or "fused"; empty: nothing is said of it, nor of
+            anything else that a library chooses by itself.
         batch_size: samples a step.
         lr: Adam's learning rate; its other settings are torch's.
     """
@@ -59,7 +60,7 @@ class Problem:
 
     @property
     def adam_settings(self) -> dict[str, Any]:
-        return {"lr": self.lr, self.kernel: True}
+        return {"lr": self.lr, **({self.kernel: True} if self.kernel else {})}
 
     def adam(self, network: nn.Module) -> torch.optim.Adam:
         return torch.optim.Adam(network.parameters(), **self.adam_settings)

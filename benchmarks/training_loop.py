@@ -10,14 +10,16 @@ with all its threads, and in wall seconds.
 
 1.00 is as fast as by hand, 0.50 takes twice as long. The loss on the training data afterwards is
 the gate: who is fast must also have trained. Each peer runs at its fastest fair setting, and once
-more with its defaults on. Four tables: Adam's foreach and fused kernels, with torch's default flags
-and with oneDNN off (on some arm64 machines small layers are faster without it).
+more with its defaults on. Four tables with equal flags: Adam's foreach and fused kernels, with
+torch's default flags and with oneDNN off (on some arm64 machines small layers are faster without
+it). A fifth is out of the box: nobody says how Adam steps, and netwright chooses that and oneDNN.
 
-All four with all contestants take about 20 minutes on two cores; `--only` and `--flags` take parts.
+All five with all contestants take about 25 minutes on two cores; `--only` and `--flags` take parts.
 """
 
 import argparse
 import contextlib
+import itertools
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -37,6 +39,7 @@ COLUMNS = {
 }
 FLAGS = ["default", "onednn-off"]
 KERNELS = ["foreach", "fused"]
+OUT_OF_THE_BOX = ("default", "")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -49,6 +52,7 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--only", help="contestants to run beside by-hand: a,b")
     options.add_argument("--flags", choices=FLAGS, help="torch's flags; both unless told")
     options.add_argument("--optimizer", choices=KERNELS, help="Adam's kernel; both unless told")
+    options.add_argument("--out-of-the-box", action="store_true", help="the fifth table alone")
     options.add_argument("--list", action="store_true", help="print the contestants' names")
     add_json_option(options)
     return options
@@ -62,6 +66,16 @@ def load_samples(samples: int) -> tuple[Any, Any, str]:
         return *noise_like_mnist(samples), "noise (NETWRIGHT_DATA has no MNIST)"
     inputs, labels = load_mnist(folder, "train")
     return inputs[:samples].clone(), labels[:samples].clone(), "MNIST"
+
+
+def tables(options: argparse.Namespace) -> list[tuple[str, str]]:
+    """The flags and Adam's kernel of each table that is asked for."""
+    if options.out_of_the_box:
+        return [OUT_OF_THE_BOX]
+    flags = [options.flags] if options.flags else FLAGS
+    kernels = [options.optimizer] if options.optimizer else KERNELS
+    is_whole = not (options.flags or options.optimizer)
+    return [*itertools.product(flags, kernels), *([OUT_OF_THE_BOX] if is_whole else [])]
 
 
 @contextlib.contextmanager
@@ -78,7 +92,7 @@ def onednn(is_on: bool) -> Iterator[None]:
 def remarks(row: dict[str, Any], own_adam: bool, kernel: str) -> str:
     parts = [row.pop("note")]
     if own_adam:
-        parts.append(f"own Adam, {kernel} cannot be set")
+        parts.append(f"own Adam, {kernel} cannot be set" if kernel else "own Adam")
     if row.get("trained") is False:
         parts.append("DID NOT TRAIN as the others did")
     return "; ".join(filter(None, parts))
@@ -106,21 +120,20 @@ def main() -> None:
         limits = f"{box['matmul_gflop_per_s']:.0f} GFLOP/s, copies {box['copy_gb_per_s']:.1f} GB/s"
         print(f"{source}, {len(inputs)} samples an epoch, {options.rounds} rounds")
         print(f"torch {box['torch']}, {options.threads} threads of {box['machine']}: {limits}")
-    for flags in [options.flags] if options.flags else FLAGS:
-        for kernel in [options.optimizer] if options.optimizer else KERNELS:
-            problem = Problem(inputs=inputs, labels=labels, kernel=kernel)
-            with onednn(flags == "default"):
-                records = run_contest(
-                    contestants, problem, rounds=options.rounds, threads=options.threads
-                )
-            rows = []
-            for contestant in contestants:
-                row = summary(contestant, records, len(inputs))
-                row["remarks"] = remarks(row, contestant.own_adam, kernel)
-                place = {"flags": flags, "optimizer": f"adam-{kernel}", "data": source}
-                rows.append({**row, **place, "box": box})
-            title = f"{flags} flags, Adam {kernel}=True"
-            show(rows, COLUMNS, title=title, as_json=options.json)
+    for flags, kernel in tables(options):
+        problem = Problem(inputs=inputs, labels=labels, kernel=kernel)
+        with onednn(flags == "default"):
+            records = run_contest(
+                contestants, problem, rounds=options.rounds, threads=options.threads
+            )
+        rows = []
+        for contestant in contestants:
+            row = summary(contestant, records, len(inputs))
+            row["remarks"] = remarks(row, contestant.own_adam, kernel)
+            place = {"flags": flags, "optimizer": f"adam-{kernel or 'default'}", "data": source}
+            rows.append({**row, **place, "box": box})
+        title = f"{flags} flags, Adam {kernel}=True" if kernel else "out of the box"
+        show(rows, COLUMNS, title=title, as_json=options.json)
 
 
 if __name__ == "__main__":

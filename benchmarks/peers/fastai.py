@@ -38,7 +38,8 @@ def unlogged(line: object) -> None:
 
 
 def _learner(problem: Problem, loader: DataLoader) -> Learner:
-    adam = partial(OptimWrapper, opt=torch.optim.Adam, **{problem.kernel: True})
+    settings = {name: value for name, value in problem.adam_settings.items() if name != "lr"}
+    adam = partial(OptimWrapper, opt=torch.optim.Adam, **settings)
     return Learner(
         DataLoaders(loader, []),
         problem.network(),

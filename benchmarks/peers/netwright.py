@@ -19,19 +19,21 @@ def netwright_epoch(problem: Problem) -> Turn:
 
     Stopping on non-finite numbers, on signals and the run folder's history and checkpoint are on,
     as they always are; the checkpoint is written, hashed and flushed to disk under the clock.
+    Where the others say how Adam steps, so does it, and takes torch's flag for oneDNN as it is.
     """
     network = problem.network()
     spec = DataSpec(inputs="features", input_shape=(784,), target="class", num_outputs=10)
     encoder = ArrayEncoder(input_shape=(784,), target="class", num_outputs=10)
     train = Split(inputs=problem.inputs, targets=problem.labels)
     data = Data(name="mnist", spec=spec, train=train, preprocessor=encoder)
+    equal = {"kernel": problem.kernel, "onednn": "on"}  # on: as torch's flag says
     prepared = prepare(
         network,
         data,
         epochs=1,
         batch_size=problem.batch_size,
         lr=problem.lr,
-        kernel=problem.kernel,
+        **(equal if problem.kernel else {}),
     )
     folder = Path(tempfile.mkdtemp())
     return Turn(
