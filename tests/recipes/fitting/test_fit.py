@@ -278,3 +278,19 @@ def test_no_run_starts_from_one_that_is_in_memory_only() -> None:
     run = fit_in_memory("mlp", "moons", n=60, hidden=(4,), epochs=1)
     with pytest.raises(ConfigError, match=r"no folder to start from: save it with run.save"):
         nw.fit("mlp", "moons", n=60, hidden=(4,), epochs=1, start_from=run, save=False)
+
+
+@for_each(
+    ("model", "settings"), [("table-resnet", {}), ("mlp", {"hidden": (8,), "batch_norm": True})]
+)
+def test_a_size_that_nobody_asked_for_leaves_batch_norm_no_single_row(
+    model: str, settings: dict[str, Any]
+) -> None:
+    numbers = np.random.default_rng(0).normal(size=(33, 2)).astype(np.float32)
+    data = (numbers, (numbers[:, 0] > 0).astype(np.int64))
+    rest: dict[str, Any] = {"val_size": 0.0, "test_size": 0.0, "epochs": 1}
+    chosen = prepare(model, data, **rest, **settings).recipe.train.batch_size
+    assert chosen == 31  # 32 would leave one of the 33 rows
+    assert prepare("mlp", data, hidden=(8,), **rest).recipe.train.batch_size == 32
+    with pytest.raises(ConfigError, match="batch_size 32 leaves a last batch of one"):
+        prepare(model, data, batch_size=32, **rest, **settings)

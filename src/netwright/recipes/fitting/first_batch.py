@@ -300,11 +300,25 @@ def check_last_batch(module: nn.Module, data: Data, size: int) -> None:
         return
     if rows == 1:
         raise ConfigError("batch norm cannot normalise one row: use at least 2 training rows")
-    better = next(other for other in range(max(2, size - 1), rows + 1) if rows % other != 1)
     raise ConfigError(
         f"batch norm cannot normalise one row: batch_size {size} leaves a last batch of one of "
-        f"the {rows} training rows; use {better}"
+        f"the {rows} training rows; use {_without_single_row(rows, size)}"
     )
+
+
+def normalisable_size(module: nn.Module, data: Data, size: int) -> int:
+    """A batch size that nobody asked for, or one near it that leaves no batch of one row.
+
+    It is changed only where batch norm would have to find its spread in one number.
+    """
+    rows = data.train.total
+    if rows < 2 or (size > 1 and rows % size != 1) or _can_normalise_one(module, data.train):
+        return size
+    return _without_single_row(rows, size)
+
+
+def _without_single_row(rows: int, size: int) -> int:
+    return next(other for other in range(max(2, size - 1), rows + 1) if rows % other != 1)
 
 
 def _can_normalise_one(module: nn.Module, train: Split) -> bool:

@@ -22,7 +22,11 @@ from netwright.models.dry_build import check_size
 from netwright.models.ensembles.ensemble import Ensemble
 from netwright.recipes.fitting.adapting import adapt
 from netwright.recipes.fitting.ensemble_fit import prepare_ensemble
-from netwright.recipes.fitting.first_batch import check_last_batch, try_first_batch
+from netwright.recipes.fitting.first_batch import (
+    check_last_batch,
+    normalisable_size,
+    try_first_batch,
+)
 from netwright.recipes.fitting.first_own_step import try_first_step
 from netwright.recipes.fitting.gradient_fit import check_monitor
 from netwright.recipes.fitting.learner_fit import unused_settings
@@ -237,6 +241,11 @@ def put_together(
         if goes_to_optimum(recipe.train, module, task, data):
             start_at_zero(module)
     pace = pace_of(recipe.train, data.train)
+    if recipe.train.batch_size is None and not is_loader:
+        size = normalisable_size(module, data, pace.batch_size)
+        if size != pace.batch_size:
+            recipe = replace(recipe, train=replace(recipe.train, batch_size=size))
+            pace = pace_of(recipe.train, data.train)
     size = pace.batch_size
     check_last_batch(module, data, size)
     if not learns_by_itself:
