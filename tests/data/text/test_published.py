@@ -1,8 +1,10 @@
 """Published texts: the counts that they were published with, and only the published content."""
 
 import gzip
+import hashlib
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,11 +18,18 @@ from netwright.data.files.download import RemoteFile
 from netwright.data.spec import IGNORED
 from netwright.data.text.conllu import parse_conllu
 from netwright.data.text.corpus import WindowConfig, corpus_data
-from netwright.data.text.published import ARTICLES, PLAYS, SENTENCES, TREES, read_published
+from netwright.data.text.published import (
+    ARTICLES,
+    PHRASES,
+    PLAYS,
+    SENTENCES,
+    TREES,
+    read_published,
+)
 from netwright.data.text.word_tokenizer import WordTokenizer
 
 Find = Callable[[str], Path]
-FILES = (PLAYS, *ARTICLES.values(), *SENTENCES.values(), *TREES.values())
+FILES = (PLAYS, *ARTICLES.values(), *SENTENCES.values(), PHRASES, *TREES.values())
 
 
 def load(name: str, **settings: object) -> Data:
@@ -34,7 +43,7 @@ def counted(data: Data) -> dict[str, int]:
 
 
 def test_every_file_has_an_address_of_one_commit_and_a_sum() -> None:
-    assert len({file.sha256 for file in FILES}) == len(FILES) == 10
+    assert len({file.sha256 for file in FILES}) == len(FILES) == 11
     for file in FILES:
         (address,) = file.addresses
         assert re.search(rf"/[0-9a-f]{{40}}/.*{re.escape(file.name)}$", address)
@@ -51,6 +60,7 @@ def test_every_set_has_its_parts_in_files_of_these_names() -> None:
         part: f"stsa.binary.{name}"
         for part, name in (("train", "train"), ("val", "dev"), ("test", "test"))
     }
+    assert PHRASES.name == "stsa.binary.phrases.train"
     assert named(TREES) == {
         part: f"en_ewt-ud-{name}.conllu"
         for part, name in (("train", "train"), ("val", "dev"), ("test", "test"))
@@ -169,6 +179,27 @@ def test_sst2_is_divided_as_published_in_both_of_its_forms(
     again = load("sst2")
     assert torch.equal(again.train.inputs, data.train.inputs)
     assert torch.equal(again.train.targets, data.train.targets)
+
+
+def test_sst2_learns_from_phrases_and_is_scored_on_sentences(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    phrases = "".join(f"{n % 2} {'fine' if n % 2 else 'dull'} part {n}\n" for n in range(9))
+    content = phrases.encode()
+    file = replace(PHRASES, size=len(content), sha256=hashlib.sha256(content).hexdigest())
+    monkeypatch.setattr("netwright.data.text.published.PHRASES", file)
+    monkeypatch.setenv("NETWRIGHT_DATA", str(tmp_path))
+    (tmp_path / "sst2").mkdir()
+    (tmp_path / "sst2" / f"{PHRASES.name}.gz").write_bytes(gzip.compress(content))
+    for name, count in (("train", 6), ("dev", 4), ("test", 5)):
+        rows = [f"a {name} film {n}\t{n % 2}" for n in range(count)]
+        text = "\n".join(["sentence\tlabel", *rows, ""])
+        (tmp_path / "sst2" / f"{name}.tsv").write_text(text, encoding="utf-8")
+    assert counted(load("sst2")) == {"train": 6, "val": 4, "test": 5}
+    data = load("sst2", phrases=True, min_count=1)
+    assert counted(data) == {"train": 9, "val": 4, "test": 5}
+    assert data.preprocessor.decode(data.train.inputs)[3]["text"] == "fine part 3"
+    assert data.train.targets.tolist() == [n % 2 for n in range(9)]
 
 
 @pytest.mark.covers("dataset-imdb")

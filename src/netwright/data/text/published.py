@@ -15,7 +15,7 @@ import hashlib
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, Any
 
 from netwright.core.config import Doc, Fraction, parse, to_mapping
 from netwright.core.errors import DataError, DownloadError
@@ -96,9 +96,23 @@ def load_corrupted_shakespeare(config: CorruptedConfig) -> Data:
     return corrupted_data("corrupted-tinyshakespeare", texts, config)
 
 
-def load_sst2(config: RowsConfig) -> Data:
+@dataclass(frozen=True, kw_only=True)
+class Sst2Config(RowsConfig):
+    """How a sentence becomes an input, and whether its phrases are learned from too."""
+
+    phrases: Annotated[
+        bool,
+        Doc("learn from all 76,961 rated phrases of the training trees, sentences among them"),
+    ] = False
+
+
+def load_sst2(config: Sst2Config) -> Data:
     """The sentences with the division that they were published with."""
-    return _sentiments("sst2", {part: _sentences(part) for part in SENTENCES}, config)
+    parts = {part: _sentences(part) for part in SENTENCES}
+    if config.phrases:
+        parts["train"] = _labelled_lines(PHRASES)
+    how = {name: value for name, value in to_mapping(config).items() if name != "phrases"}
+    return _sentiments("sst2", parts, how)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +124,9 @@ class ImdbConfig(RowsConfig):
 
 def load_imdb(config: ImdbConfig) -> Data:
     """The reviews in train.tsv.gz and test.tsv.gz, all that there are."""
-    return _sentiments("imdb", {part: _reviews(part) for part in ("train", "test")}, config)
+    return _sentiments(
+        "imdb", {part: _reviews(part) for part in ("train", "test")}, to_mapping(config)
+    )
 
 
 def training_texts(name: str) -> list[str]:
@@ -136,7 +152,11 @@ def _sentences(part: str) -> RawTable:
     at_hand = find_file("sst2", {"val": "dev.tsv"}.get(part, f"{part}.tsv"))
     if at_hand is not None:
         return _with_sentiments(read_text_rows(at_hand), "sentence")
-    file = SENTENCES[part]
+    return _labelled_lines(SENTENCES[part])
+
+
+def _labelled_lines(file: RemoteFile) -> RawTable:
+    """Lines of `label sentence` as they were published."""
     lines = read_published("sst2", file).splitlines()
     labels, sentences = zip(*(line.split(" ", 1) for line in lines), strict=True)
     columns = {"label": list(labels), "text": list(sentences)}
@@ -166,9 +186,9 @@ def _with_sentiments(table: RawTable, column: str) -> RawTable:
     return replace(table, columns=columns)
 
 
-def _sentiments(name: str, parts: Mapping[str, RawTable], config: RowsConfig) -> Data:
+def _sentiments(name: str, parts: Mapping[str, RawTable], how: Mapping[str, Any]) -> Data:
     settings = {
-        **to_mapping(config),
+        **how,
         "text": "text",
         "target": ("sentiment",),
         "target_kind": "class",
@@ -231,6 +251,12 @@ SENTENCES = {
         "6a80dc9b9a0db2d3b37f2f809304febad31c90ab67a5b4157b7d9f881c53ef5b",
     ),
 }
+PHRASES = _file(
+    _TREEBANK,
+    "stsa.binary.phrases.train",
+    4_247_520,
+    "84b176bb35794e363b30e63fa17bf61a093753ae456c8037d8103050a9bcb49d",
+)
 _EWT = "UniversalDependencies/UD_English-EWT/15d613d8447b3478787d4c278730a1e48a945efb"
 TREES = {
     "train": _file(
@@ -294,7 +320,7 @@ CORRUPTED_WIKITEXT_2 = Source(
     inputs=("pairs",),
 )
 SST2 = Source(
-    config=RowsConfig,
+    config=Sst2Config,
     load=load_sst2,
     sentence="9,613 sentences of film reviews, negative or positive; official val and test splits",
     origin="Socher et al., Recursive deep models for semantic compositionality (2013)",
