@@ -24,9 +24,9 @@ def test_similar_words_come_by_their_cosine_whatever_their_length() -> None:
 
 
 def test_an_analogy_and_the_odd_one_out() -> None:
-    assert WORDS.analogy("man", "king", "woman")[0][0] == "queen"
+    assert WORDS.analogy("king", "man", "woman")[0][0] == "queen"
     assert not {"man", "king", "woman"} & {
-        word for word, _ in WORDS.analogy("man", "king", "woman")
+        word for word, _ in WORDS.analogy("king", "man", "woman")
     }
     assert WORDS.odd_one_out(["king", "apple", "queen"]) == "apple"
     assert WORDS.row("KING") == 1

@@ -14,7 +14,7 @@ def test_questions_are_answered(tmp_path: Path) -> None:
     def ask(question: str, *given: str, form: str = "text") -> object:
         return ask_words(WORDS, question, given, count=1, form=form)
 
-    assert ask("analogy", "man", "king", "woman")[0]["word"] == "queen"  # type: ignore[index]
+    assert ask("analogy", "king", "man", "woman")[0]["word"] == "queen"  # type: ignore[index]
     assert ask("similar", "man")[0]["word"] == "king"  # type: ignore[index]
     assert ask("odd-one-out", "king", "apple", "queen") == "apple"
     ask("save", str(tmp_path / "v.txt"))

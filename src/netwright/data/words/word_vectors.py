@@ -1,7 +1,7 @@
 r"""Words with their vectors: which are alike, and which stands to one as a second to a third.
 
     similar(w):          the largest cos(v_w, v)
-    analogy(a, b, c):    the largest cos(b/|b| - a/|a| + c/|c|, v), a, b and c left out
+    analogy(a, b, c):    the largest cos(a/|a| - b/|b| + c/|c|, v), a, b and c left out
     odd one out:         the smallest cosine with the mean of all
 
 Shapes: V words, D features.
@@ -89,9 +89,9 @@ class WordVectors:
         return self._best(self.units @ self.units[row], {row}, count)
 
     def analogy(self, a: str, b: str, c: str, count: int = 5) -> list[tuple[str, float]]:
-        """What is to c as b is to a: man king woman -> queen."""
+        """What is to c as a is to b, a - b + c: king man woman -> queen."""
         rows = [self.row(word) for word in (a, b, c)]
-        wanted = self.units[rows[1]] - self.units[rows[0]] + self.units[rows[2]]
+        wanted = self.units[rows[0]] - self.units[rows[1]] + self.units[rows[2]]
         wanted /= max(float(np.linalg.norm(wanted)), 1e-12)
         return self._best(self.units @ wanted, set(rows), count)
 

@@ -15,7 +15,7 @@ def test_questions_are_answered_in_lines_and_as_json(type_in: Type, tmp_path: Pa
         type_in("words", str(path), "similar", "man", "-n", "1").out
         == "king                 0.7071\n"
     )
-    told = json.loads(type_in("words", str(path), "analogy", "man", "king", "woman", "--json").out)
+    told = json.loads(type_in("words", str(path), "analogy", "king", "man", "woman", "--json").out)
     assert told[0]["word"] == "queen"
     assert type_in("words", str(path), "odd-one-out", "king", "apple", "queen").out == "apple\n"
 

@@ -26,12 +26,13 @@ def words(
 ) -> None:
     """Ask for similar words and analogies, evaluate the vectors, or save them.
 
+    `analogy king man woman` asks for the words nearest to king - man + woman.
     Without a file, `evaluate` takes WordSim-353, SimLex-999 and the analogies of Mikolov et al.
     (2013) from the folder word-similarity of NETWRIGHT_DATA. A file of your own has two words and a
     score per line, separated by tabs, or the four words of an analogy.
 
     netwright words runs/word2vec-corpus-txt-001 similar king
-    netwright words runs/word2vec-corpus-txt-001 analogy man king woman
+    netwright words runs/word2vec-corpus-txt-001 analogy king man woman
     netwright words vectors.txt odd-one-out breakfast lunch cereal dinner
     netwright words runs/word2vec-corpus-txt-001 evaluate
     netwright words runs/word2vec-corpus-txt-001 save vectors.txt
