@@ -57,6 +57,8 @@ class SteppedLearner(Learner):
     goes on from the weights that were saved and the number of steps that had been made.
     """
 
+    steps_per_epoch: int = 1  # of a pass over the data; known from the first step on
+
     def fit_steps(self, data: Examples, seed: int) -> Iterator[dict[str, float]]:
         """Learn from the beginning."""
         return self.fit_steps_from(data, seed, 0)

@@ -136,6 +136,12 @@ def test_the_best_epoch_is_marked_on_every_axis(axis: Axis, place: float) -> Non
     assert "The best epoch, 3, is marked" in curves.caption
 
 
+def test_steps_of_a_learning_rule_lie_within_its_epochs() -> None:
+    rows = [row(step // 2, "train", "loss", 1.0, step=step) for step in range(1, 5)]
+    (curve,) = measure_curves(rows).curves
+    assert curve.epoch == (0.5, 1, 1.5, 2)
+
+
 def test_the_mark_stands_at_the_end_of_an_epoch_of_many_rows() -> None:
     rows = [
         row(epoch, "train", "loss", 1.0, step=epoch * 10 + i) for epoch in (1, 2) for i in (0, 5)

@@ -157,6 +157,9 @@ def test_a_file_trains_stops_and_goes_on_to_the_same_bits(
     )
     assert mine == theirs
     assert cut.results["metrics"].keys() == {"loss", "lr"}
+    # 4,000 words are four steps of 1,000, and one of the end of the text.
+    assert [row.epoch for row in cut.history if row.name == "loss"] == [0] * 4 + [1] * 5 + [2]
+    assert (cut.results["epochs"], cut.results["steps"]) == (2, 10)
     assert (tmp_path / "cut" / "results.json").exists()
     assert cut.report().exists()
 

@@ -280,7 +280,8 @@ def measure_curves(
     by_step = (STEP, "loss") in found
     passes = [row for row in rows if row.split == "train" and row.epoch]
     # What was noted within an epoch has its place there by the examples seen.
-    size = passes[0].samples / passes[0].epoch if by_step and passes else None
+    is_finer = by_step or any(not row.epoch for row in rows)
+    size = passes[0].samples / passes[0].epoch if is_finer and passes else None
     curves = tuple(
         Curve(
             split=split,

@@ -181,6 +181,7 @@ class Word2Vec(Model, SteppedLearner):
         usual = COMPILED_STEP if self.is_compiled else PLAIN_STEP
         length = max(usual, math.ceil(self.how.epochs * len(text) / MOST_STEPS))
         starts = range(0, len(text), length)
+        self.steps_per_epoch = len(starts)
         total = self.how.epochs * len(starts)
         learn = self._compiled(counts) if self.is_compiled else self._plain(counts)
         chosen = torch.from_numpy(followed_words(counts)).to(self.followed)

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import fields, replace
+from fractions import Fraction
 from typing import NamedTuple, cast
 
 from netwright.core.devices import device_of
@@ -64,7 +65,7 @@ def learner_fit(prepared: Prepared, here: RunContext) -> Outcome:
     status, steps = "", before.steps
 
     def record(split: str, numbers: dict[str, float]) -> None:
-        moment = Moment(steps, len(data.train), time.monotonic() - started)
+        moment = Moment(steps, _passes(model, steps), len(data.train), time.monotonic() - started)
         rows = _rows(split, numbers, moment)
         history.rows.extend(rows)
         if folder is not None:
@@ -102,8 +103,10 @@ def learner_fit(prepared: Prepared, here: RunContext) -> Outcome:
     return Outcome(
         history=history,
         status=status,
-        epochs=steps,
-        best_epoch=model.kept_step or steps,
+        epochs=int(_passes(model, steps)),
+        best_epoch=model.kept_step or int(_passes(model, steps)),
+        steps=_parts_of_passes(model, steps),
+        best_step=_parts_of_passes(model, steps),
         seconds=time.monotonic() - started,
         finished=status == "done",
         exit_code=interrupt.exit_code,
@@ -115,6 +118,16 @@ def _steps(model: Learner, train: Split, seed: int, made: int) -> Iterator[dict[
     if isinstance(model, SteppedLearner):
         return model.fit_steps_from(train, seed, made)
     return model.fit_steps(train, seed)
+
+
+def _passes(model: Learner, steps: int) -> Fraction:
+    """Passes over the data that so many steps are."""
+    return Fraction(steps, model.steps_per_epoch if isinstance(model, SteppedLearner) else 1)
+
+
+def _parts_of_passes(model: Learner, steps: int) -> int:
+    """The steps of a rule that has several in a pass; of others they are the passes: 0."""
+    return steps if isinstance(model, SteppedLearner) else 0
 
 
 def _why_stopped(interrupt: Interrupt, config: TrainConfig, elapsed: float) -> str:
@@ -146,9 +159,10 @@ def measured_part(split: Split) -> Split:
 
 
 class Moment(NamedTuple):
-    """When something was measured: after how many steps and seconds, on how many examples."""
+    """When something was measured: after how many steps, passes and seconds, of how many rows."""
 
     step: int
+    passes: Fraction
     examples: int
     elapsed: float
 
@@ -160,8 +174,8 @@ def _rows(split: str, numbers: dict[str, float], moment: Moment) -> list[Row]:
     return [
         Row(
             step=moment.step,
-            epoch=moment.step,
-            samples=moment.step * moment.examples,
+            epoch=int(moment.passes),
+            samples=int(moment.passes * moment.examples),
             time=round(moment.elapsed, 4),
             split=split,
             name=name,

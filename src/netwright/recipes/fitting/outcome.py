@@ -16,7 +16,7 @@ class Outcome:
         status: "done", or why it stopped early.
         epochs: passes, or steps of a model's own rule, that were made.
         best_epoch: the one whose weights were kept.
-        steps: updates that were made by gradients.
+        steps: updates that were made, by gradients or by a rule that goes on exactly.
         best_step: the one whose weights were kept.
         seconds: of training.
         compile_seconds: of compiling before it.
