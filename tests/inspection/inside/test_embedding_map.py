@@ -64,6 +64,13 @@ def test_captions_tell_the_score_beside_the_guess() -> None:
     assert named.plot().axes
 
 
+def test_a_name_that_would_cover_another_is_left_out() -> None:
+    places = torch.tensor([[0.0, 0.0], [0.01, 0.0], [5.0, 1.0], [-5.0, -1.0]])
+    named = measure_embedding_map(places, "a word", labels=("this", "that", "there", "here"))
+    (axes,) = named.plot().axes
+    assert [text.get_text() for text in axes.texts] == ["this", "there", "here"]
+
+
 def test_vectors_are_what_the_last_map_reads() -> None:
     model = nn.Sequential(
         nn.Conv2d(1, 3, 3), nn.ReLU(), nn.Flatten(), nn.Dropout(), nn.Linear(12, 2)

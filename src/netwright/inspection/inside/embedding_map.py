@@ -39,7 +39,9 @@ if TYPE_CHECKING:
 
 Method = Literal["pca", "tsne"]
 NEIGHBOURS = 5
-MOST_NAMED = 30
+MOST_NAMED = 200
+NAME_SIZE = 9  # points, of the letters of a name
+LETTER_WIDTH, LINE_HEIGHT = 0.65 * NAME_SIZE, 1.2 * NAME_SIZE
 LAST_MAPS = frozenset({"linear", "conv1d", "conv2d", "conv3d"})
 
 
@@ -134,13 +136,26 @@ class EmbeddingMap(View):
         axes.set(xlabel=f"{axis} 1", ylabel=f"{axis} 2")
 
     def _name_points(self, axes: "Axes") -> None:
+        """Names beside the first points; one that would cover another is left out."""
+        axes.autoscale_view()  # else it is put off until the points are drawn
+        to_points = 72 / axes.figure.dpi  # of pixels
+        written: list[tuple[float, float, float]] = []  # left, right, height
         for name, place in zip(self.labels, self.points, strict=False):
+            shown = short_name(name, 14)
+            left, height = (to_points * axes.transData.transform(place)).tolist()
+            right = left + LETTER_WIDTH * len(shown)
+            if any(
+                left < end and begin < right and abs(height - other) < LINE_HEIGHT
+                for begin, end, other in written
+            ):
+                continue
+            written.append((left, right, height))
             axes.annotate(
-                short_name(name, 14),
+                shown,
                 place,
                 xytext=(3, 3),
                 textcoords="offset points",
-                fontsize=9,
+                fontsize=NAME_SIZE,
                 color=INK,
             )
 
