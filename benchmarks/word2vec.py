@@ -7,8 +7,9 @@
 The corpus is a text in which blanks separate words, such as text8. All learn skip-gram of the same
 vocabulary with the same settings (100 features, window 5, 5 negatives, sample 1e-3, rate 0.025), by
 turns. What is timed is learning alone, by the clock and in CPU-seconds, which other work on the
-machine does not change; fastText's time includes that it reads the file once more. gensim reads
-`corpus_file`, its fastest way in. Scores are those of `netwright words RUN evaluate`.
+machine does not change; fastText's time includes that it reads the file once more; it takes no
+seed, and its runs differ by its threads. gensim reads `corpus_file`, its fastest way in. Scores are
+those of `netwright words RUN evaluate`.
 
 `--memory` tells the largest private memory of a process that reads and learns from the corpus, and
 from the corpus ten times over. `--device cuda` times the plain version there, alone.
