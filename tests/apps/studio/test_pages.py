@@ -33,3 +33,9 @@ def test_the_menu_tells_where_one_is() -> None:
 def test_the_names_of_files_are_text() -> None:
     page = new_run_page({}, ["<b>.csv"])
     assert "<b>" not in page and "in this folder: &lt;b&gt;.csv" in page
+
+
+def test_every_page_can_be_made_large() -> None:
+    pages = [runs_page("here"), new_run_page({}, []), try_page(), inside_page()]
+    for page in [*pages, theory_page(), playground_page([])]:
+        assert 'src="/static/large.js"' in page

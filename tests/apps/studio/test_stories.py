@@ -251,3 +251,15 @@ def test_odd_tables_are_asked(browser: Browser, address: str, work: Path) -> Non
     browser.wait("document.querySelector('textarea[name=\"rows\"]')")
     browser.click("#ask")
     browser.wait("document.querySelector('#answer')?.innerText.includes('p(b)')")
+
+
+def test_a_projector_shows_large_letters_on_every_page(browser: Browser, address: str) -> None:
+    size = "parseFloat(getComputedStyle(document.documentElement).fontSize)"
+    before = browser.ask(size)
+    browser.click("nav.site button.large")
+    for path in ("/", "/new", "/playground", "/try", "/inside", "/theory"):
+        browser.go(home(address) + path)
+        browser.wait(f"{size} > {1.2 * before}")
+        assert browser.ask("document.documentElement.scrollWidth <= window.innerWidth"), path
+    browser.click("nav.site button.large")
+    browser.wait(f"{size} === {before}")

@@ -31,12 +31,12 @@ class Watcher:
 
     def __init__(self) -> None:
         self.pictures: list[Picture] = []
-        self._new = threading.Condition()
+        self.new = threading.Condition()
 
     def __call__(self, picture: Picture) -> None:
-        with self._new:
+        with self.new:
             self.pictures.append(picture)
-            self._new.notify_all()
+            self.new.notify_all()
 
     def wait(self, *, step: int, kind: str = "picture") -> Mapping[str, Any]:
         """The numbers of the newest picture, once it is of this step or a later one."""
@@ -45,8 +45,8 @@ class Watcher:
             fitting = [p for p in self.pictures if p.numbers["kind"] == kind]
             return next((p for p in reversed(fitting) if p.numbers["step"] >= step), None)
 
-        with self._new:
-            assert self._new.wait_for(lambda: found() is not None, timeout=60)
+        with self.new:
+            assert self.new.wait_for(lambda: found() is not None, timeout=60)
             picture = found()
         assert picture is not None
         return picture.numbers
@@ -83,6 +83,16 @@ def test_the_first_picture_comes_before_the_first_step() -> None:
     assert opening["kind"] == "opening" and opening["classes"] == ["0", "1"]
     assert len(opening["points"]["train"]) == 42
     assert numbers["train"]["loss"] > 0 and "accuracy" in numbers["val"]
+
+
+def test_who_watches_is_told_that_it_waits() -> None:
+    watcher = Watcher()
+    with Playground(plan_of(), watcher) as playground:
+        playground.pace.play()
+        assert watcher.wait(step=5)["playing"]
+        playground.pace.pause()
+        with watcher.new:
+            assert watcher.new.wait_for(lambda: not watcher.pictures[-1].numbers["playing"], 60)
 
 
 def test_a_change_keeps_the_weights_and_what_the_optimizer_remembers() -> None:

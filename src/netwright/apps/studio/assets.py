@@ -10,6 +10,7 @@ ASSETS: Mapping[str, tuple[str, str]] = {
     "page.css": ("netwright.inspection.drawing", STYLE),
     "studio.css": ("netwright.apps.studio.static", STYLE),
     "elements.js": ("netwright.apps.studio.static", SCRIPT),
+    "large.js": ("netwright.apps.studio.static", SCRIPT),
     "sparkline.js": ("netwright.apps.studio.static", SCRIPT),
     "fields.js": ("netwright.apps.studio.static", SCRIPT),
     "chosen_run.js": ("netwright.apps.studio.static", SCRIPT),

@@ -52,7 +52,7 @@ def as_page(content: str) -> Response:
 
 def studio_page(title: str, here: str, *, subtitle: str = "", script: str = "") -> Page:
     """An empty page of the studio."""
-    modules = (f"/static/{script}",) if script else ()
+    modules = ("/static/large.js", *((f"/static/{script}",) if script else ()))
     served = Served(menu=MENU, here=here, styles=STYLES, modules=modules)
     return Page(title, subtitle=subtitle, served=served)
 

@@ -58,7 +58,8 @@ class Playground:
         self._stage: Stage = stage_for(self._prepared)
         self._carried: dict[str, Any] | None = None  # what an optimizer remembers
         self._optimizer: torch.optim.Optimizer | None = None
-        self._drawn_at, self._measured_at, self._cost, self._is_shown = 0.0, 0.0, 0.0, False
+        self._drawn_at, self._measured_at, self._cost = 0.0, 0.0, 0.0
+        self._is_shown, self._told_playing = False, False
         self._thread = threading.Thread(target=self._live, name="playground", daemon=True)
 
     def start(self) -> None:
@@ -81,15 +82,6 @@ class Playground:
             keeps_weights: begin with the weights that there are, where the shapes are the same.
         """
         self.pace.ask(lambda: self._take(plan, keeps_weights=keeps_weights)).result()
-
-    def look_again(self) -> None:
-        """Have a picture of what there is now."""
-        self.pace.ask(lambda: self._draw("look")).result()
-
-    @property
-    def stage(self) -> Stage:
-        """What the model is shown on."""
-        return self._stage
 
     def _take(self, plan: Plan, *, keeps_weights: bool) -> None:
         prepared, before = plan(), self._prepared.model
@@ -157,12 +149,14 @@ class Playground:
                 restore_optimizer(state.optimizer, self._carried, with_settings=False)
 
     def _draw_if_new(self) -> None:
-        if not self._is_shown:
+        """Before it waits, whoever watches sees the last step, and that it waits."""
+        if not self._is_shown or self._told_playing:
             self._draw("picture")
 
     def _draw(self, kind: str, **told: Any) -> None:
         began = time.thread_time()  # of this thread alone: others do not make it take longer
-        numbers = {"kind": kind, "step": self.steps, "playing": self.pace.is_playing, **told}
+        self._told_playing = self.pace.is_playing
+        numbers = {"kind": kind, "step": self.steps, "playing": self._told_playing, **told}
         try:
             picture = self._stage.draw()
             picture = replace(picture, numbers={**numbers, **self._measures(), **picture.numbers})
