@@ -1,9 +1,9 @@
 """Bytes of CSV or TSV -> a raw table: strict, and every refusal names its line.
 
 Repaired, with a note: a mark (BOM) at the head, CR and CRLF line ends, `;`, tabs or `|` for commas,
-decimal commas beside `;`, signs of currencies and per cent, blank lines, an unnamed first column of
-row names. Noted: a header that holds numbers, which may be a row. Read where a setting says so:
-other encodings, marks between thousands. Refused: the rest.
+decimal commas beside `;`, blank lines, an unnamed first column of row names. Noted: a header that
+holds numbers, which may be a row. Read where a setting says so: other encodings, marks between
+thousands. Refused: the rest.
 
 Large files that are regular are read column by column (`regular_csv`); all others, and all that are
 refused, record by record, with the same result.
@@ -18,7 +18,6 @@ from netwright.data.files.file_encoding import decode_bytes
 from netwright.data.tables.column_cells import Cells, ListCells
 from netwright.data.tables.dialect import Dialect
 from netwright.data.tables.number_marks import as_number, read_marks
-from netwright.data.tables.number_signs import read_signs
 from netwright.data.tables.raw_table import RawTable, clean, listed
 from netwright.data.tables.records import (
     Records,
@@ -55,14 +54,13 @@ def parse_delimited(
     if "" in columns:
         notes.append(_leave_out_row_names(f"{name}:{records.header_line}", columns))
     thousands = "" if dialect is None else dialect.thousands
-    columns, signs = read_signs(columns)
     columns, said = read_marks(columns, thousands, decimal_commas=records.delimiter == ";")
     return RawTable(
         name=name,
         columns=columns,
         positions=range(len(records.lines)),
         lines=records.lines,
-        notes=(*notes, *signs, *said),
+        notes=(*notes, *said),
     )
 
 

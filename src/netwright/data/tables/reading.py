@@ -16,7 +16,6 @@ from netwright.data.tables.delimited import parse_delimited
 from netwright.data.tables.dialect import Dialect
 from netwright.data.tables.frames import frame_table, is_frame, parquet_table, rows_table
 from netwright.data.tables.number_marks import read_marks
-from netwright.data.tables.number_signs import read_signs
 from netwright.data.tables.raw_table import RawTable
 
 # Ending -> the delimiter; "" asks the header.
@@ -68,12 +67,11 @@ def read_file(path: Path, dialect: Dialect | None = None) -> RawTable:
 
 def with_plain_numbers(table: RawTable, dialect: Dialect | None) -> RawTable:
     """A table of cells whose numbers, where they are text, are written in this way."""
-    columns, signs = read_signs({name: table.column(name) for name in table.columns})
-    thousands = "" if dialect is None else dialect.thousands
-    columns, notes = read_marks(columns, thousands, decimal_commas=False)
-    if not signs and not notes:
+    if dialect is None or not dialect.thousands:
         return table
-    return replace(table, columns=columns, notes=(*table.notes, *signs, *notes))
+    cells = {name: table.column(name) for name in table.columns}
+    columns, notes = read_marks(cells, dialect.thousands, decimal_commas=False)
+    return replace(table, columns=columns, notes=(*table.notes, *notes))
 
 
 def _check_file(path: Path) -> None:
