@@ -7,7 +7,7 @@ Shapes: N examples, n of them at a time, W words of eight bytes in one of them.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 import torch
@@ -25,7 +25,7 @@ from netwright.data.pixels import PixelSplit
 CHUNK = 2**19  # bytes at a time, or a row: they stay in the processor's cache
 OF_LOADER = "first batches"  # the rows are those that a loader gives first
 ODD = 0x5851F42D4C957F2D  # a multiplier that spreads bits well (Knuth's MMIX generator)
-HALF = np.uint64(32)  # bits of a word
+WORD, HALF = 8, np.uint64(32)  # bytes of a word, and bits of half of one
 Words = NDArray[np.uint64]
 
 
@@ -66,36 +66,35 @@ def _row_numbers(values: Tensor, part: int) -> Tensor:
     numbers. Before that each is folded, for what is in its upper half alone would be shifted out.
     """
     a_row = values.element_size() * values[0].numel()
-    chunks = [rows.cpu() for rows in torch.split(values.detach(), max(1, CHUNK // max(1, a_row)))]
-    width = _words(chunks[0]).shape[1]
+    chunks = torch.split(values.detach(), max(1, CHUNK // max(1, a_row)))
     random = torch.Generator().manual_seed(part)
-    factors = torch.randint(-(2**62), 2**62, (width,), generator=random) | 1
-    sums = _weighed([_words(rows) for rows in chunks], factors.numpy().view(np.uint64))
-    return _mixed(sums + part + 1)
+    factors = torch.randint(-(2**62), 2**62, (-(-a_row // WORD),), generator=random) | 1
+    sums = np.empty(len(values), np.uint64)
+    _weigh((_words(rows.cpu()) for rows in chunks), factors.numpy().view(np.uint64), sums)
+    return _mixed(torch.from_numpy(sums.view(np.int64)) + part + 1)
 
 
-def _weighed(chunks: Sequence[Words], factors: Words) -> Tensor:
-    """The folded words (n, W) of each row times their factors (W,), added up modulo 2**64: (N,).
+def _weigh(chunks: Iterable[Words], factors: Words, sums: Words) -> None:
+    """Leave the folded words (n, W) of each row times their factors (W,) in the sums (N,).
 
-    By numpy, whose whole numbers without a sign are shifted and multiplied in half as many passes.
+    They are added up modulo 2**64, by numpy, whose whole numbers without a sign are shifted and
+    multiplied in half as many passes.
     """
-    sums = np.empty(sum(map(len, chunks)), np.uint64)
-    folded = np.empty_like(chunks[0])
-    done = 0
+    done, folded = 0, np.empty((0, len(factors)), np.uint64)
     for words in chunks:
+        folded = np.empty_like(words) if len(words) > len(folded) else folded
         room, into = folded[: len(words)], sums[done : done + len(words)]
         np.right_shift(words, HALF, out=room)
         np.bitwise_xor(room, words, out=room)
         np.einsum("nw,w->n", room, factors, out=into)
         done += len(words)
-    return torch.from_numpy(sums.view(np.int64))
 
 
 def _words(rows: Tensor) -> Words:
     """The bytes of each row as whole numbers of eight bytes (n, W); zeros fill the last one."""
     flat = rows.contiguous().reshape(len(rows), -1).view(torch.uint8)
-    if flat.shape[1] % 8:
-        flat = torch.nn.functional.pad(flat, (0, -flat.shape[1] % 8))
+    if flat.shape[1] % WORD:
+        flat = torch.nn.functional.pad(flat, (0, -flat.shape[1] % WORD))
     return flat.numpy().view(np.uint64)
 
 
