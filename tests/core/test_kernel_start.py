@@ -5,7 +5,14 @@ from pathlib import Path
 import pytest
 import torch
 
-from netwright.core.kernel_start import Kernel, can_run, tiles, wake_kernels, width
+from netwright.core.kernel_start import (
+    Kernel,
+    can_run,
+    tiles,
+    wait_for_kernels,
+    wake_kernels,
+    width,
+)
 
 needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
 
@@ -37,19 +44,19 @@ def test_kernels_are_used_once_beside_this_thread_and_take_no_draws(
 ) -> None:
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
     wake_kernels.cache_clear()
-    draws = torch.cuda.get_rng_state()
-    thread = wake_kernels(convolves=convolves)
-    assert thread is not None
-    assert wake_kernels(convolves=convolves) is thread
-    thread.join(60)
+    draws, device = torch.cuda.get_rng_state(), torch.device("cuda", 0)
+    thread = wake_kernels(device, convolves=convolves)
+    assert wake_kernels(device, convolves=convolves) is thread
+    wait_for_kernels()
+    assert not thread.is_alive()
     assert list(tmp_path.rglob("nothing.json"))
     assert torch.equal(torch.cuda.get_rng_state(), draws)
 
 
-def test_without_cuda_nothing_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    wake_kernels.cache_clear()
-    assert wake_kernels(convolves=True) is None
+def test_a_device_that_is_not_there_is_told_of_where_it_is_wanted_not_here() -> None:
+    thread = wake_kernels(torch.device("cuda", 77), convolves=True)
+    wait_for_kernels()
+    assert not thread.is_alive()
     wake_kernels.cache_clear()
 
 

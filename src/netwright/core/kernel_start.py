@@ -4,6 +4,7 @@ Triton looks at each argument at each start, which takes as long as a small kern
 kernel is made once for arguments of one kind, and started as it is for the next ones of that kind.
 """
 
+import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -17,6 +18,7 @@ from torch import Tensor
 from netwright.core.terminal.console import print_warning
 
 OLDEST = (8, 0)  # the first processors that compute in bfloat16
+WAKING = "wake-kernels"  # the name of a thread
 ALIGNED = 16  # bytes; kernels are made for tensors that begin at a multiple of it
 
 
@@ -83,7 +85,7 @@ def can_run(trial: Callable[[], object], device: torch.device) -> bool:
 
 
 @cache
-def wake_kernels(*, convolves: bool) -> Thread | None:
+def wake_kernels(device: torch.device, *, convolves: bool) -> Thread:
     """Let libraries of kernels be loaded while this thread goes on; gives the thread that does it.
 
     Before its first kernel Triton sums its own library up, to know what it has compiled before;
@@ -91,18 +93,24 @@ def wake_kernels(*, convolves: bool) -> Thread | None:
     tenths of a second, which the reading of data can hide.
 
     Args:
+        device: of CUDA; other threads have a current device of their own.
         convolves: cuDNN will be wanted, which takes memory of the device.
     """
-    if not torch.cuda.is_available():
-        return None
-    thread = Thread(target=_use_kernels, args=(convolves,), name="wake-kernels", daemon=True)
+    thread = Thread(target=_use_kernels, args=(device, convolves), name=WAKING, daemon=True)
     thread.start()
     return thread
 
 
-def _use_kernels(convolves: bool) -> None:
+def wait_for_kernels() -> None:
+    """Until the libraries are loaded that `wake_kernels` asked for: before processes are forked."""
+    for thread in threading.enumerate():
+        if thread.name == WAKING:
+            thread.join()
+
+
+def _use_kernels(device: torch.device, convolves: bool) -> None:
     # Whatever fails here fails again where a kernel is wanted, and is told there.
-    with suppress(Exception):
+    with suppress(Exception), torch.cuda.device(device):
         vectors = torch.ones(8, 8, device="cuda", dtype=torch.bfloat16, requires_grad=True)
         torch.autograd.backward((vectors @ vectors).sum())
         if convolves:
@@ -110,7 +118,7 @@ def _use_kernels(convolves: bool) -> None:
             images = images.contiguous(memory_format=torch.channels_last).requires_grad_()
             out = torch.nn.functional.conv2d(images, images[..., :3, :3], padding=1)
             torch.autograd.backward(out.sum())
-    with suppress(Exception):
+    with suppress(Exception), torch.cuda.device(device):
         import triton  # noqa: PLC0415 - it is there only where torch has CUDA
 
         @triton.jit

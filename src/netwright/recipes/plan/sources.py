@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from netwright.core.config import Config, field_names, parse
 from netwright.core.devices import pick_device
 from netwright.core.errors import ConfigError
@@ -136,8 +138,11 @@ def load_configured(recipe: Recipe) -> Data:
     """The data that a recipe names; what its model cannot read is not loaded."""
     place = Path(getattr(recipe.data_settings, "path", "")).name
     check_source_fits(recipe.model, recipe.data, place)
-    if pick_device(recipe.train.device).type == "cuda":
-        wake_kernels(convolves=bool(recipe.model) and MODELS.load(recipe.model).inputs == {"image"})
+    device = pick_device(recipe.train.device)
+    if device.type == "cuda":
+        convolves = bool(recipe.model) and MODELS.load(recipe.model).inputs == {"image"}
+        index = torch.cuda.current_device() if device.index is None else device.index
+        wake_kernels(torch.device("cuda", index), convolves=convolves)
     return _timed(SOURCES.load(recipe.data), recipe.data_settings)
 
 
