@@ -29,6 +29,44 @@ def test_lines_are_those_of_numpy_and_level_beyond_the_ends() -> None:
         np.testing.assert_allclose(back[:, place], inside, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("outliers", [(-1e8,), (1e8,), (-1e8, 1e8), (-1e8, -9e7, -8e7)])
+def test_outliers_take_no_digits_from_the_other_targets(outliers: tuple[float, ...]) -> None:
+    draw = np.random.default_rng(0)
+    usual = draw.normal(scale=2.4, size=150)
+    knots = np.sort(np.array([*usual, *outliers], np.float32)).tolist()
+    scores = np.linspace(-3, 3, len(knots), dtype=np.float32).tolist()
+    found = stacked_scores([(knots, scores), ((-1.0, 1.0), (-1.0, 1.0))])  # one filled up, too
+    values = torch.tensor(knots)[:, None].expand(-1, 2)
+    bent = bend(values, *found)
+    np.testing.assert_allclose(bent[:, 0], scores, atol=1e-6)
+    back = bend(bent, found.scores, found.knots)
+    np.testing.assert_allclose(back[:, 0], knots, rtol=1e-5, atol=1e-5)
+    between = torch.tensor(usual, dtype=torch.float32)[:, None].expand(-1, 2)
+    halves = bend(bend(between + 1e-3, *found), found.scores, found.knots)[:, 0]
+    inside = (between[:, 0] > usual.min()) & (between[:, 0] < usual.max() - 1e-3)
+    np.testing.assert_allclose(halves[inside], between[inside, 0] + 1e-3, atol=1e-4)
+
+
+def test_tiny_targets_go_there_and_back() -> None:
+    knots = np.array([1, 2, 5, 9], np.float32) * np.float32(1e-33)
+    found = stacked_scores([(knots.tolist(), (-1.0, -0.25, 0.25, 1.0))])
+    values = torch.tensor([1.5, 2, 3.5, 9], dtype=torch.float32)[:, None] * 1e-33
+    bent = bend(values, *found)
+    assert bent.flatten().tolist() == pytest.approx([-0.625, -0.25, 0, 1], abs=1e-6)
+    back = bend(bent, found.scores, found.knots)
+    assert (back / 1e-33).flatten().tolist() == pytest.approx([1.5, 2, 3.5, 9], rel=1e-5)
+
+
+def test_what_is_no_number_stays_none_and_one_knot_is_one_answer() -> None:
+    found = stacked_scores(CURVES)
+    bent = bend(torch.tensor([[float("nan"), float("inf")]]), *found)
+    assert bent[0, 0].isnan() and bent[0, 1] == 0.5
+    assert bend(torch.tensor([[1.0], [9.0]]), *stacked_scores([((4.0,), (0.0,))])).tolist() == [
+        [0],
+        [0],
+    ]
+
+
 def test_many_rows_are_bent_some_at_a_time() -> None:
     found = stacked_scores(CURVES)
     values = torch.linspace(0, 100, 2 * (TOGETHER + 3)).reshape(-1, 2)

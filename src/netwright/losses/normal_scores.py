@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from netwright.core.errors import DataError
 
@@ -46,20 +47,31 @@ def check_scores(found: NormalScores, outputs: int) -> None:
 
 
 def bend(values: Tensor, at: Tensor, of: Tensor) -> Tensor:
-    """What straight lines from (at, of) to (at, of) give; a sum of ramps, which any export knows.
+    """What straight lines from (at, of) to (at, of) give, in operations that any export knows.
 
-        of_1 + sum over m of slope_m min(max(x - at_m, 0), at_m+1 - at_m)
+        sum over m of [x in piece m] ((1 - t_m) of_m + t_m of_m+1)
+        t_m = min(max(x - at_m, 0), at_m+1 - at_m) / (at_m+1 - at_m)
+
+    One piece alone counts: an outlier among the knots takes no digits from the others.
 
     Args:
         values: (N, K).
         at: where the lines meet (K, M).
         of: what they give there (K, M).
     """
-    steps = at.diff(dim=1)
-    slopes = torch.where(steps > 0, of.diff(dim=1) / steps.clamp_min(1e-30), 0.0)
-    ramps = (values[..., None] - at[:, :-1]).clamp_min(0).minimum(steps)
-    bent: Tensor = of[:, 0] + (ramps * slopes).sum(dim=-1)
+    x = values[..., None]
+    steps = _following(at) - at
+    shares = (x - at).clamp_min(0).minimum(steps) / torch.where(steps > 0, steps, 1.0)
+    lines = (1 - shares) * of + shares * _following(of)  # (N, K, M)
+    begun = (x >= at[:, 1:]).to(values.dtype)
+    inside = functional.pad(begun, (1, 0), value=1.0) - functional.pad(begun, (0, 1))
+    bent: Tensor = (inside * lines).sum(dim=-1)
     return bent
+
+
+def _following(part: Tensor) -> Tensor:
+    """Of each knot (K, M) the next one, of the last itself."""
+    return torch.cat([part[:, 1:], part[:, -1:]], dim=1)
 
 
 def bend_all(values: Tensor, at: Tensor, of: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netwright.core.errors import ShapeError
+from netwright.core.errors import DataError, ShapeError
 from netwright.core.outputs import Output
 from netwright.data.dataset import Split
 from netwright.data.loading.loader import Batch
@@ -160,3 +160,19 @@ def test_rows_that_do_not_count_have_no_part_in_normal_scores() -> None:
     task = Regression.fitted(weighed(rows, [1.0, 1.0, 1.0, 0.0, 0.0]), transform="quantile")
     assert task.normal_scores is not None
     assert task.normal_scores.knots.tolist() == [[1, 2, 4]]
+
+
+def test_a_low_outlier_leaves_the_other_targets_apart() -> None:
+    draw = torch.Generator().manual_seed(0)
+    usual = torch.randn(1500, 1, generator=draw) * 2.4
+    rows = split_of([*usual.tolist(), [-1e8]])
+    task = Regression.fitted(rows, transform="quantile")
+    found = task.predictions(torch.linspace(-2, 2, 100)[:, None])
+    assert len(set(found.flatten().tolist())) == 100
+    assert found.flatten().tolist() == pytest.approx(torch.linspace(-4.8, 4.8, 100), abs=0.7)
+
+
+def test_weights_that_are_all_zero_are_refused_by_name() -> None:
+    rows = weighed(split_of([[1.0], [2.0]]), [0.0, 0.0])
+    with pytest.raises(DataError, match="weights must be >= 0 and not all zero"):
+        Regression.fitted(rows, transform="quantile")

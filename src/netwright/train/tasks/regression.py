@@ -161,6 +161,8 @@ def _listed(scores: NormalScores) -> list[list[list[float]]]:
 def _fit_scores(train: Split) -> NormalScores:
     """Of the training rows that count."""
     weights = None if train.weights is None else train.weights.cpu().double().numpy()
+    if weights is not None and not (weights > 0).any():
+        raise DataError("the train weights must be >= 0 and not all zero")
     counts = slice(None) if weights is None else weights > 0
     columns = train.targets.cpu().double().numpy()[counts].T
     amounts = None if weights is None else weights[counts]
