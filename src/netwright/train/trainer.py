@@ -9,7 +9,6 @@ from torch import nn
 
 from netwright.core.devices import device_of, pick_device
 from netwright.core.errors import ConfigError
-from netwright.core.kernel_start import wait_for_kernels
 from netwright.core.seeding import derive_seed, seeded
 from netwright.data.batches.split import SourceSplit
 from netwright.data.dataset import Data, Split
@@ -110,7 +109,6 @@ class Trainer:
         elif config.unfreeze_every is not None:
             # torch's fused SGD takes no weights that have a momentum beside such that have none.
             group_by_part(optimizer, model)
-        wait_for_kernels()
         self._loader(data)  # refuses a batch of more rows than there are
         self._own_callbacks(model, data)  # refuses what does not fit
         if config.activation_checkpointing:

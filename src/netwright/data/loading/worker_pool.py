@@ -30,6 +30,7 @@ from torch import Tensor
 
 from netwright.core.checks import check_shape
 from netwright.core.errors import ConfigError, RunError
+from netwright.core.kernel_start import wait_for_kernels
 from netwright.core.limits import WORKERS
 from netwright.core.seeding import derive_seed, seed_all, seeded
 from netwright.data.loading.stored import StoredInputs
@@ -146,6 +147,7 @@ class WorkerPool:
 
     def _start(self, number: int, inputs: StoredInputs, rows: int, seed: int) -> Worker:
         context = multiprocessing.get_context("fork")
+        wait_for_kernels()  # a library that is being loaded would stay locked in the new process
         ours, theirs = context.Pipe()
         inherited = [*(worker.pipe for worker in self.workers), ours]
         places = _shared(torch.int64, AHEAD, rows)
