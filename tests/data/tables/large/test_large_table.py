@@ -89,6 +89,21 @@ def test_so_is_a_parquet_file(tmp_path: Path) -> None:
     check_same(load(path, in_memory_gb=TINY), load(path))
 
 
+@pytest.mark.parametrize("target_kind", ["class", "auto"])
+def test_classes_and_groups_keep_how_they_are_written(tmp_path: Path, target_kind: str) -> None:
+    many = {"class": 400, "auto": 20}[target_kind]
+    path = tmp_path / "t.csv"
+    lines = ["x,g,y"]
+    for row in range(1600):  # a group is a text: 7, 07 and 007 are three
+        group = f"{row % 97:0{row % 3 + 1}}"
+        lines.append(f"{row * 37 % 101},{group},{row % many:04}")
+    path.write_text("\n".join(lines) + "\n")
+    settings: dict[str, Any] = {"target_kind": target_kind, "group_column": "g"}
+    stored, held = load(path, in_memory_gb=TINY, **settings), load(path, **settings)
+    assert held.spec.class_names[7] == "0007"
+    check_same(stored, held)
+
+
 def test_a_table_is_converted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path)
     first = load(path, in_memory_gb=TINY)

@@ -108,7 +108,7 @@ def _first_pass(path: Path, config: TableConfig) -> tuple[RawTable, RawTable]:
     for part in table_parts(path, config.dialect):
         if keys is None or sample is None:
             check_settings(part, config)
-            keys = JoinedColumns(_key_columns(part, config))
+            keys = JoinedColumns(_key_columns(part, config), _written_keys(config))
             sample = JoinedColumns(list(part.columns), as_text)
         notes |= dict.fromkeys(part.notes)
         read = part.with_missing(config.missing)
@@ -123,6 +123,13 @@ def _key_columns(table: RawTable, config: TableConfig) -> list[str]:
     named = [*config.target, config.weight_column, config.group_column, config.split_column]
     automatic = [AUTOMATIC] if AUTOMATIC in table.columns else []
     return [name for name in dict.fromkeys([*named, *automatic]) if name is not None]
+
+
+def _written_keys(config: TableConfig) -> list[str]:
+    """Those of which 7 and 007 are two: names of classes, groups and splits."""
+    named = [config.group_column, config.split_column, AUTOMATIC]
+    classes = config.target if config.target_kind in {"class", "labels"} else ()
+    return [*classes, *(name for name in named if name is not None)]
 
 
 def _encoded(
