@@ -142,6 +142,12 @@ def test_steps_of_a_learning_rule_lie_within_its_epochs() -> None:
     assert curve.epoch == (0.5, 1, 1.5, 2)
 
 
+def test_a_rule_that_stopped_within_its_first_epoch_is_drawn_against_its_steps() -> None:
+    curves = measure_curves([row(0, "train", "loss", 1.0, step=step) for step in (1, 2, 3)])
+    assert curves.axis == "step"
+    assert "against step." in curves.caption
+
+
 def test_the_mark_stands_at_the_end_of_an_epoch_of_many_rows() -> None:
     rows = [
         row(epoch, "train", "loss", 1.0, step=epoch * 10 + i) for epoch in (1, 2) for i in (0, 5)

@@ -300,7 +300,7 @@ def measure_curves(
         curves=curves,
         best_epoch=best_epoch,
         best_step=best_step,
-        axis="step" if by_step and is_short else "epoch",
+        axis="step" if is_finer and is_short else "epoch",
     )
 
 
