@@ -57,7 +57,9 @@ class SteppedLearner(Learner):
     goes on from the weights that were saved and the number of steps that had been made.
     """
 
-    steps_per_epoch: int = 1  # of a pass over the data; known from the first step on
+    @abstractmethod
+    def steps_per_epoch(self, data: Examples) -> int:
+        """Steps of a pass over the data."""
 
     def fit_steps(self, data: Examples, seed: int) -> Iterator[dict[str, float]]:
         """Learn from the beginning."""

@@ -1,7 +1,10 @@
 """Word2vec: what it learns, by which version, exactly resumed, and what it refuses."""
 
+import json
+import shutil
 import signal
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -18,6 +21,8 @@ from netwright.data.spec import DataSpec
 from netwright.data.words.word_stream import WordStream
 from netwright.models.words import plain_word2vec, word2vec
 from netwright.models.words.word2vec import Word2Vec, Word2VecConfig
+from netwright.train.saving.learner_checkpoint import Progress, save_learner
+from netwright.train.watching.history import read_history, read_row
 
 
 @pytest.fixture(autouse=True)
@@ -162,6 +167,27 @@ def test_a_file_trains_stops_and_goes_on_to_the_same_bits(
     assert (cut.results["epochs"], cut.results["steps"]) == (2, 10)
     assert (tmp_path / "cut" / "results.json").exists()
     assert cut.report().exists()
+
+
+def test_rows_that_counted_steps_as_epochs_count_passes_once_the_run_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(word2vec, "PLAIN_STEP", 1000)
+    given: dict[str, Any] = {"dim": 6, "epochs": 2, "version": "plain", "quiet": True}
+    run, path = tmp_path / "run", str(corpus(tmp_path))
+    nw.fit("word2vec", path, out=run, max_time=1e-9, **given)
+    (place,) = (run / "checkpoints").glob("step-*")
+    state = json.loads((place / "state.json").read_text())
+    rows = [read_row(row) for row in state["history"]]
+    expected = [(0, 1)] * 2  # loss and rate, after one step of five, of 8 rows
+    assert [(row.epoch, row.samples) for row in rows] == expected
+    former = [replace(row, epoch=row.step, samples=row.step * 8) for row in rows]
+    weights = nw.open_run(run).model
+    shutil.rmtree(place)
+    save_learner(place, weights, Progress(1, 0.1, former), state["conditions"])
+    again = nw.fit("word2vec", path, resume=run, **given)
+    assert [(row.epoch, row.samples) for row in again.history][:2] == expected
+    assert read_history(run / "metrics.jsonl").rows == again.history.rows
 
 
 def test_what_cannot_be_compiled_or_learned_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -167,9 +167,13 @@ class Word2Vec(Model, SteppedLearner):
             )
         return ""
 
+    def steps_per_epoch(self, data: Examples) -> int:
+        """Stretches of the text."""
+        return len(self._starts(_text(data)))
+
     def fit_steps_from(self, data: Examples, seed: int, made: int) -> Iterator[dict[str, float]]:
         """A stretch of the text a step; how it is drawn follows from the seed and its number."""
-        text = data.words if isinstance(data, WordStream) else _ended(data.inputs)
+        text = _text(data)
         counts = _counts(text, self.spec.vocab_size)
         if np.count_nonzero(counts) < 2:
             raise DataError("word2vec needs a text of at least two different words")
@@ -178,10 +182,7 @@ class Word2Vec(Model, SteppedLearner):
                 f"the text has {counts.sum()} words, fewer than a window of {self.how.window} "
                 f"reaches: --set model.window={max(1, int(counts.sum()) - 1)}"
             )
-        usual = COMPILED_STEP if self.is_compiled else PLAIN_STEP
-        length = max(usual, math.ceil(self.how.epochs * len(text) / MOST_STEPS))
-        starts = range(0, len(text), length)
-        self.steps_per_epoch = len(starts)
+        starts = self._starts(text)
         total = self.how.epochs * len(starts)
         learn = self._compiled(counts) if self.is_compiled else self._plain(counts)
         chosen = torch.from_numpy(followed_words(counts)).to(self.followed)
@@ -189,11 +190,17 @@ class Word2Vec(Model, SteppedLearner):
         for step in range(made, total):
             begin = starts[step % len(starts)]
             lr = self.how.lr * max(1 - step / total, LEAST_RATE)
-            part = np.array(text[begin : begin + length], dtype=np.int32)
+            part = np.array(text[begin : begin + starts.step], dtype=np.int32)
             loss = learn(part, lr, derive_seed(seed, "word2vec", step))
             if (step + 1) % len(starts) == 0:
                 self._note_neighbours((step + 1) // len(starts))
             yield {"loss": loss, "lr": lr}
+
+    def _starts(self, text: Words) -> range:
+        """Where the stretches of a text begin."""
+        usual = COMPILED_STEP if self.is_compiled else PLAIN_STEP
+        length = max(usual, math.ceil(self.how.epochs * len(text) / MOST_STEPS))
+        return range(0, len(text), length)
 
     def _note_neighbours(self, epoch: int) -> None:
         """Keep which words are nearest to those that are followed, for the report."""
@@ -269,6 +276,11 @@ class Word2Vec(Model, SteppedLearner):
             return float(loss / max(count, 1))
 
         return learn
+
+
+def _text(data: Examples) -> Words:
+    """The words that are learned from (L,)."""
+    return data.words if isinstance(data, WordStream) else _ended(data.inputs)
 
 
 def _ended(rows: Tensor) -> Words:

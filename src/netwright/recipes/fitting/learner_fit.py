@@ -5,7 +5,6 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import fields, replace
-from fractions import Fraction
 from typing import NamedTuple, cast
 
 from netwright.core.devices import device_of
@@ -57,16 +56,23 @@ def learner_fit(prepared: Prepared, here: RunContext) -> Outcome:
     saver = StepSaver(prepared, here) if isinstance(model, SteppedLearner) else None
     before = NO_PROGRESS if saver is None else saver.progress_before()
     history, bar = History(), Bar(None, quiet=here.quiet)
-    history.rows.extend(before.rows)
+    train = _counted(data.train, task)
+    pace = Pace(
+        model.steps_per_epoch(train) if isinstance(model, SteppedLearner) else 1, len(data.train)
+    )
+    # Counted anew: a run that began in an earlier version counted each step as a pass.
+    history.rows.extend(
+        replace(row, epoch=pace.epochs(row.step), samples=pace.samples(row.step))
+        for row in before.rows
+    )
     if folder is not None:
-        write_rows(folder / "metrics.jsonl", before.rows)  # what an interrupted run left is gone
+        write_rows(folder / "metrics.jsonl", history.rows)  # what an interrupted run left is gone
     began = time.monotonic()
     started = began - before.elapsed
     status, steps = "", before.steps
 
     def record(split: str, numbers: dict[str, float]) -> None:
-        moment = Moment(steps, _passes(model, steps), len(data.train), time.monotonic() - started)
-        rows = _rows(split, numbers, moment)
+        rows = _rows(split, numbers, Moment(steps, pace, time.monotonic() - started))
         history.rows.extend(rows)
         if folder is not None:
             append_rows(folder / "metrics.jsonl", rows)
@@ -80,7 +86,7 @@ def learner_fit(prepared: Prepared, here: RunContext) -> Outcome:
     if remark and not here.quiet:
         print_warning(remark)
     with Interrupt() as interrupt, closing(bar):
-        for numbers in _steps(model, _counted(data.train, task), prepared.recipe.seed, steps):
+        for numbers in _steps(model, train, prepared.recipe.seed, steps):
             steps += 1
             record("train", numbers)
             bar.move(steps, ", ".join(f"{name} {value:.4g}" for name, value in numbers.items()))
@@ -103,8 +109,8 @@ def learner_fit(prepared: Prepared, here: RunContext) -> Outcome:
     return Outcome(
         history=history,
         status=status,
-        epochs=int(_passes(model, steps)),
-        best_epoch=model.kept_step or int(_passes(model, steps)),
+        epochs=pace.epochs(steps),
+        best_epoch=model.kept_step or pace.epochs(steps),
         steps=_parts_of_passes(model, steps),
         best_step=_parts_of_passes(model, steps),
         seconds=time.monotonic() - started,
@@ -118,11 +124,6 @@ def _steps(model: Learner, train: Split, seed: int, made: int) -> Iterator[dict[
     if isinstance(model, SteppedLearner):
         return model.fit_steps_from(train, seed, made)
     return model.fit_steps(train, seed)
-
-
-def _passes(model: Learner, steps: int) -> Fraction:
-    """Passes over the data that so many steps are."""
-    return Fraction(steps, model.steps_per_epoch if isinstance(model, SteppedLearner) else 1)
 
 
 def _parts_of_passes(model: Learner, steps: int) -> int:
@@ -158,12 +159,26 @@ def measured_part(split: Split) -> Split:
     return split.take(evenly_spaced(len(split), MOST_MEASURED).to(split.targets.device))
 
 
+class Pace(NamedTuple):
+    """How many steps and examples a pass over the data has."""
+
+    steps: int
+    examples: int
+
+    def epochs(self, step: int) -> int:
+        """Whole passes so far."""
+        return step // self.steps
+
+    def samples(self, step: int) -> int:
+        """Examples seen so far."""
+        return step * self.examples // self.steps
+
+
 class Moment(NamedTuple):
-    """When something was measured: after how many steps, passes and seconds, of how many rows."""
+    """When something was measured: after how many steps of which pace, and seconds."""
 
     step: int
-    passes: Fraction
-    examples: int
+    pace: Pace
     elapsed: float
 
 
@@ -174,8 +189,8 @@ def _rows(split: str, numbers: dict[str, float], moment: Moment) -> list[Row]:
     return [
         Row(
             step=moment.step,
-            epoch=int(moment.passes),
-            samples=int(moment.passes * moment.examples),
+            epoch=moment.pace.epochs(moment.step),
+            samples=moment.pace.samples(moment.step),
             time=round(moment.elapsed, 4),
             split=split,
             name=name,
