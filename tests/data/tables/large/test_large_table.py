@@ -158,6 +158,23 @@ def test_settings_and_empty_tables_are_refused_as_in_memory(tmp_path: Path) -> N
         load(path, in_memory_gb=TINY)
 
 
+def test_a_cache_that_cannot_be_made_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path)
+    monkeypatch.setenv("NETWRIGHT_HOME", str(path / "below"))
+    with pytest.raises(ConfigError, match=r"tables, where .* cannot be made: .*NETWRIGHT_HOME"):
+        load(path, in_memory_gb=TINY)
+
+
+def test_what_cannot_be_learned_from_is_no_damage(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n" + "".join(f"{row},2.5\n" for row in range(300)))
+    for _ in range(2):  # converted, and read again
+        with pytest.raises(DataError, match="'y' is constant in the training rows"):
+            load(path, in_memory_gb=TINY)
+
+
 def test_runs_are_trained_from_disk_and_predict_new_rows(tmp_path: Path) -> None:
     path = write(tmp_path)
     settings: dict[str, Any] = {"target": "y", "drop_missing_target": True, "device": "cpu"}
