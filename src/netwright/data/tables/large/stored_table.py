@@ -8,6 +8,7 @@ Shapes: N rows, F features, B rows read together.
 """
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from netwright.data.dataset import Data
 from netwright.data.files.npy import map_npy
 from netwright.data.loading.stored import StoredInputs, StoredSplit
 from netwright.data.tables.encoding import TableEncoder
+from netwright.data.tables.splitting import Division
 from netwright.data.tables.table import DividedRows, divided_data
 
 INPUTS, ROWS, TABLE = "inputs.npy", "rows.safetensors", "table.json"
@@ -115,22 +117,36 @@ def write_table(
 
 def read_stored_table(folder: Path) -> Data:
     """The data of a folder that `write_table` filled; inputs stay on disk."""
-    about = read_json(folder / TABLE)
-    with (folder / ROWS).open("rb") as file:
-        tensors = read_tensors(file, folder / ROWS)
-    array = map_npy(folder / INPUTS)
-    if len(array) != len(tensors["targets"]):
-        raise DataError(f"{folder} is damaged: remove it, and the table is converted again")
-    whole = StoredSplit(
-        stored=EncodedFile(array, about["inputs"]),
-        targets=tensors["targets"],
-        weights=tensors.get("weights"),
-    )
-    return divided_data(
-        whole,
-        {part: tensors[part] for part in PARTS},
-        TableEncoder.from_json(about["encoder"]),
-        name=about["name"],
-        class_type=about["class_type"],
-        notes=tuple(about["notes"]),
-    )
+    with _damage_told(folder):
+        about = read_json(folder / TABLE)
+        with (folder / ROWS).open("rb") as file:
+            tensors = read_tensors(file, folder / ROWS)
+        encoder = TableEncoder.from_json(about["encoder"])
+        whole = StoredSplit(
+            stored=EncodedFile(map_npy(folder / INPUTS), about["inputs"]),
+            targets=tensors["targets"],
+            weights=tensors.get("weights"),
+        )
+        division = {part: tensors[part] for part in PARTS}
+        name, class_type, notes = about["name"], about["class_type"], tuple(about["notes"])
+        _check_rows(whole, division, encoder)
+    return divided_data(whole, division, encoder, name=name, class_type=class_type, notes=notes)
+
+
+@contextmanager
+def _damage_told(folder: Path) -> Iterator[None]:
+    """Whatever is wrong with what was written here has one way out."""
+    try:
+        yield
+    except (AttributeError, LookupError, OSError, TypeError, ValueError):  # a DataError is one
+        raise DataError(
+            f"{folder} is damaged: remove it, and the table is converted again"
+        ) from None
+
+
+def _check_rows(whole: StoredSplit, division: Division, encoder: TableEncoder) -> None:
+    """Refuse rows that are not all there, or have other columns than the encoder gives."""
+    weights = [] if whole.weights is None else [len(whole.weights)]
+    counts = {len(whole.stored), len(whole.targets), *weights, sum(map(len, division.values()))}
+    if len(counts) > 1 or whole.stored.shape != (len(encoder.feature_names),):
+        raise DataError("the rows are not those that were written")
