@@ -8,8 +8,8 @@ The corpus is a text in which blanks separate words, such as text8. All learn sk
 vocabulary with the same settings (100 features, window 5, 5 negatives, sample 1e-3, rate 0.025), by
 turns. What is timed is learning alone, by the clock and in CPU-seconds, which other work on the
 machine does not change; fastText's time includes that it reads the file once more; it takes no
-seed, and its runs differ by its threads. gensim reads `corpus_file`, its fastest way in. Scores are
-those of `netwright words RUN evaluate`.
+seed, and its runs differ by its threads. gensim reads `corpus_file`, its fastest way in. A peer's
+run that fails is left out. Scores are those of `netwright words RUN evaluate`.
 
 `--memory` tells the largest private memory of a process that reads and learns from the corpus, and
 from the corpus ten times over. `--device cuda` times the plain version there, alone.
@@ -126,7 +126,13 @@ def compare(given: argparse.Namespace) -> None:
                     peers[name] = lambda seed, peer=peer: peer(lines, tokens[4:], given, seed)  # type: ignore[misc]
         for seed in range(given.seeds):
             for who, learn in peers.items():
-                watch, vectors = learn(seed)
+                try:
+                    watch, vectors = learn(seed)
+                except RuntimeError as error:  # fastText: "Encountered NaN."
+                    if who == "netwright":
+                        raise
+                    print(f"{who}, seed {seed}, is left out: {error}", flush=True)
+                    continue
                 found = WordVectors(words=tokens[4:], vectors=vectors)
                 row = {
                     "who": who,
