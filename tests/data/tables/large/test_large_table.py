@@ -104,6 +104,13 @@ def test_classes_and_groups_keep_how_they_are_written(tmp_path: Path, target_kin
     check_same(stored, held)
 
 
+def test_a_note_is_told_once_of_all_parts(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    lines = ["x;z;y", *(f"{row},25;{row % 9},5;{'no' if row % 3 else 'yes'}" for row in range(900))]
+    path.write_text("\n".join(lines) + "\n")
+    check_same(load(path, in_memory_gb=TINY), load(path))
+
+
 def test_a_table_is_converted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path)
     first = load(path, in_memory_gb=TINY)

@@ -30,6 +30,7 @@ from netwright.data.files.locations import cache_folder
 from netwright.data.tables.encoding import TableEncoder
 from netwright.data.tables.large.file_parts import file_size, table_parts
 from netwright.data.tables.large.joined_columns import JoinedColumns
+from netwright.data.tables.large.joined_notes import JoinedNotes
 from netwright.data.tables.large.stored_table import EncodedRows, read_stored_table, write_table
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.splitting import AUTOMATIC
@@ -115,19 +116,19 @@ def _first_pass(path: Path, config: TableConfig) -> tuple[RawTable, RawTable]:
     random = np.random.default_rng(config.split_seed)
     as_text = {name for name, kind in config.types.items() if kind != "number"}
     keys = sample = None
-    notes: dict[str, None] = {}
+    notes = JoinedNotes()
     for part in table_parts(path, config.dialect):
         if keys is None or sample is None:
             check_settings(part, config)
             keys = JoinedColumns(_key_columns(part, config), _written_keys(config))
             sample = JoinedColumns(list(part.columns), as_text)
-        notes |= dict.fromkeys(part.notes)
+        notes.add(part.notes)
         read = part.with_missing(config.missing)
         keys.add(read)
         sample.add(read, np.flatnonzero(random.random(len(part)) < share))
     if keys is None or sample is None:
         raise DataError(f"{path.name}: there is a header but no row")
-    return keys.table(path.name, tuple(notes)), sample.table(path.name)
+    return keys.table(path.name, notes.notes()), sample.table(path.name)
 
 
 def _key_columns(table: RawTable, config: TableConfig) -> list[str]:
