@@ -1,11 +1,19 @@
 """The routes of theory: a claim, its verdict, and the ledger that a process makes."""
 
+import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+pytest.importorskip("starlette")
+
+from starlette.requests import Request
+
+from netwright.apps.server.refusal import RefusalError
+from netwright.apps.server.server_config import ServerConfig
 from netwright.apps.studio.jobs import Jobs
-from netwright.apps.studio.theory_routes import LEDGER
+from netwright.apps.studio.theory_routes import LEDGER, TheoryRoutes
 from tests.apps.studio.conftest import Open
 
 
@@ -36,3 +44,37 @@ def test_the_ledger_is_made_by_a_command_and_shown_as_a_strangers_page(
     assert started == [["theory", "--all", "--html", LEDGER]]
     answer = visitor.get("/ledger")
     assert answer.headers["content-security-policy"].startswith("sandbox")
+
+
+@pytest.mark.parametrize("end", ["the asker leaves", "the studio ends"])
+def test_an_experiment_that_nobody_waits_for_is_ended(tmp_path: Path, end: str) -> None:
+    routes = TheoryRoutes(tmp_path, ServerConfig(), Jobs(tmp_path), lambda: end[4] == "s")
+    ended: list[str] = []
+
+    async def endless(asked: Any) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(asked["claim"])
+
+    body = {"type": "http.request", "body": b'{"claim": "novikoff"}', "more_body": False}
+    messages = [{"type": "http.disconnect"}, body]
+
+    async def receive() -> Any:
+        if end[4] == "s" and len(messages) == 1:
+            await asyncio.Event().wait()
+        return messages.pop()
+
+    headers = [(b"content-type", b"application/json")]
+    request = Request({"type": "http", "method": "POST", "headers": headers}, receive)
+    routes.checks.check = endless  # type: ignore[method-assign]
+    with pytest.raises(RefusalError, match="was stopped"):
+        asyncio.run(routes.check(request))
+    assert ended == ["novikoff"]
+
+
+def test_names_of_other_arguments_are_no_settings(studio: Open) -> None:
+    visitor = studio()
+    for name in ("self", "seed", "size", "settings"):
+        told = visitor.post("/api/check", {"claim": "novikoff", "settings": {name: 1}})
+        assert told.status == 400 and name in told.error

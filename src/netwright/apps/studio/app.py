@@ -86,7 +86,7 @@ class Studio:
         self.opened = OpenedRuns(folder, config)
         self.streams = Streams(config, Measurements())
         self.playground = PlaygroundRoutes(folder, config, is_ending)
-        self.theory = TheoryRoutes(folder, config, self.jobs)
+        self.theory = TheoryRoutes(folder, config, self.jobs, is_ending)
         self._worker = ThreadPoolExecutor(1)  # figures are drawn one at a time
 
     @asynccontextmanager
@@ -98,7 +98,7 @@ class Studio:
         finally:
             looking.cancel()
             self.playground.playgrounds.close()
-            self.theory.close()
+            await self.theory.checks.close()
             self._worker.shutdown(wait=False, cancel_futures=True)
 
     async def work(self, task: Callable[[], T]) -> T:

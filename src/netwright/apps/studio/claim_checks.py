@@ -5,12 +5,14 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from netwright.core.config import parse
 from netwright.core.errors import ConfigError
 from netwright.inspection.drawing.compact_svg import compact_svg
 from netwright.inspection.drawing.formula import formula_svg, formula_text
 from netwright.inspection.drawing.page import data_address
 from netwright.recipes.plan.run_plan import fields_of
 from netwright.theory.catalog import CLAIMS
+from netwright.theory.claims import Claim
 
 MOST_SETTINGS = 50
 
@@ -45,12 +47,19 @@ def describe_claim(name: str) -> dict[str, Any]:
     }
 
 
-def check_asked(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """The verdict of a claim under settings that a page sent, as `netwright theory` gives it."""
+def asked_claim(asked: Mapping[str, Any]) -> tuple[Claim, dict[str, Any]]:
+    """The claim that a page asks for and its settings, of which each is one that the claim has."""
     name, settings = str(asked.get("claim", "")), asked.get("settings", {})
     if not isinstance(settings, dict) or len(settings) > MOST_SETTINGS:
         raise ConfigError("settings must be a mapping of names and values")
     claim = CLAIMS.load(name)
+    parse(claim.settings, settings)  # before `check`, whose own arguments are no settings
+    return claim, settings
+
+
+def check_asked(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """The verdict of a claim under settings that a page sent, as `netwright theory` gives it."""
+    claim, settings = asked_claim(asked)
     began = time.perf_counter()
     verdict = claim.check(asked.get("seed", 0), asked.get("size", "quick"), **settings)
     return {

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -14,15 +13,16 @@ from netwright.apps.server.app import Endpoint
 from netwright.apps.server.refusal import RefusalError, try_later
 from netwright.apps.server.replies import as_json
 from netwright.apps.server.server_config import ServerConfig
-from netwright.apps.studio.claim_checks import check_asked, describe_claim, list_claims
+from netwright.apps.studio.claim_checks import asked_claim, describe_claim, list_claims
 from netwright.apps.studio.jobs import LOGS, Jobs
+from netwright.apps.studio.limited_checks import LimitedChecks
 from netwright.apps.studio.pages import FOREIGN, as_page
 from netwright.apps.studio.sent_object import sent_object
 from netwright.apps.studio.theory_page import theory_page
 from netwright.core.files.storage import read_bytes
 
 LEDGER = f"{LOGS}/ledger.html"
-MOST_WAITING = 4
+LOOK_EVERY = 0.25  # seconds, whether an experiment is still wanted
 
 
 class TheoryRoutes:
@@ -32,12 +32,14 @@ class TheoryRoutes:
         folder: of the studio.
         config: how large and how slow requests may be.
         jobs: where the ledger is made.
+        is_ending: whether experiments are to end.
     """
 
-    def __init__(self, folder: Path, config: ServerConfig, jobs: Jobs) -> None:
-        self.folder, self.config, self.jobs = folder, config, jobs
-        self._waiting = 0
-        self._worker = ThreadPoolExecutor(1)  # experiments run one at a time
+    def __init__(
+        self, folder: Path, config: ServerConfig, jobs: Jobs, is_ending: Callable[[], bool]
+    ) -> None:
+        self.folder, self.config, self.jobs, self.is_ending = folder, config, jobs, is_ending
+        self.checks = LimitedChecks()
 
     def routes(self) -> Mapping[str, tuple[str, Endpoint]]:
         """Path -> the method, and what answers."""
@@ -50,10 +52,6 @@ class TheoryRoutes:
             "/api/ledger": ("POST", self.make_ledger),
         }
 
-    def close(self) -> None:
-        """No further experiment begins."""
-        self._worker.shutdown(wait=False, cancel_futures=True)
-
     async def page(self, request: Request) -> Response:
         """The page."""
         return as_page(theory_page())
@@ -65,12 +63,13 @@ class TheoryRoutes:
     async def claim(self, request: Request) -> Response:
         """One of them."""
         name = request.query_params.get("claim", "")
-        return as_json(await self._work(lambda: describe_claim(name)))
+        return as_json(await asyncio.to_thread(describe_claim, name))
 
     async def check(self, request: Request) -> Response:
         """Its verdict."""
         asked = await sent_object(request, self.config)
-        return as_json(await self._work(lambda: check_asked(asked)))
+        await asyncio.to_thread(asked_claim, asked)  # what is refused needs no process
+        return as_json(await self._while_wanted(request, asked))
 
     async def make_ledger(self, request: Request) -> Response:
         """Check all of them, in a process of its own."""
@@ -87,14 +86,14 @@ class TheoryRoutes:
             raise RefusalError(HTTPStatus.NOT_FOUND, "no ledger has been made yet") from None
         return HTMLResponse(page, headers={"Content-Security-Policy": FOREIGN})
 
-    async def _work(self, task: Callable[[], Any]) -> Any:
-        if self._waiting >= MOST_WAITING:
-            raise try_later(
-                HTTPStatus.TOO_MANY_REQUESTS,
-                f"{MOST_WAITING} experiments are waiting for each other: try again later",
-            )
-        self._waiting += 1
+    async def _while_wanted(self, request: Request, asked: Mapping[str, Any]) -> Any:
+        """The verdict; the experiment ends when the asker leaves or the studio ends."""
+        checking = asyncio.create_task(self.checks.check(asked))
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._worker, task)
+            while not (await asyncio.wait({checking}, timeout=LOOK_EVERY))[0]:
+                if self.is_ending() or await request.is_disconnected():
+                    raise try_later(HTTPStatus.SERVICE_UNAVAILABLE, "the experiment was stopped")
+            return checking.result()
         finally:
-            self._waiting -= 1
+            checking.cancel()
+            await asyncio.wait({checking})
