@@ -190,12 +190,17 @@ def test_sst2_learns_from_phrases_and_is_scored_on_sentences(
     monkeypatch.setattr("netwright.data.text.published.PHRASES", file)
     monkeypatch.setenv("NETWRIGHT_DATA", str(tmp_path))
     (tmp_path / "sst2").mkdir()
-    (tmp_path / "sst2" / f"{PHRASES.name}.gz").write_bytes(gzip.compress(content))
     for name, count in (("train", 6), ("dev", 4), ("test", 5)):
         rows = [f"a {name} film {n}\t{n % 2}" for n in range(count)]
         text = "\n".join(["sentence\tlabel", *rows, ""])
         (tmp_path / "sst2" / f"{name}.tsv").write_text(text, encoding="utf-8")
     assert counted(load("sst2")) == {"train": 6, "val": 4, "test": 5}
+    monkeypatch.setenv("NETWRIGHT_OFFLINE", "1")
+    needed = r"^data\.phrases=true needs stsa\.binary\.phrases\.train \(\d.* MB\), --set "
+    alone = r"data\.phrases=false learns from sentences alone: .*; put stsa\.binary\.phrases"
+    with pytest.raises(DownloadError, match=needed + alone):
+        load("sst2", phrases=True)
+    (tmp_path / "sst2" / f"{PHRASES.name}.gz").write_bytes(gzip.compress(content))
     data = load("sst2", phrases=True, min_count=1)
     assert counted(data) == {"train": 9, "val": 4, "test": 5}
     assert data.preprocessor.decode(data.train.inputs)[3]["text"] == "fine part 3"
