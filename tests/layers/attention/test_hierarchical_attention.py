@@ -119,6 +119,31 @@ def test_the_layer_keeps_the_contract(check: Callable[[Build], None]) -> None:
     check(lambda: (HierarchicalAttention(8, 2, chunk=3), torch.randn(2, 7, 8)))
 
 
+@for_each("has_mask", [False, True])
+def test_a_batch_of_no_texts_is_read_as_one(has_mask: bool) -> None:
+    layer, x = build(), torch.zeros(0, 7, 8).double()
+    mask = torch.ones(0, 1, 7, dtype=torch.bool) if has_mask else None
+    assert layer(x, mask).shape == (0, 7, 8)
+    assert layer.attention_weights(x, mask).shape == (0, 2, 7, 7)
+
+
+def test_without_padding_one_mask_is_for_all_texts_and_heads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shapes: list[tuple[int, ...]] = []
+    attend: Callable[..., Tensor] = functional.scaled_dot_product_attention
+
+    def noting(*parts: Tensor, **settings: Any) -> Tensor:
+        shapes.append(tuple(settings["attn_mask"].shape))
+        return attend(*parts, **settings)
+
+    monkeypatch.setattr(functional, "scaled_dot_product_attention", noting)
+    queries, keys, values = draw(7)
+    hierarchical_attention(queries, keys, values, 3)
+    hierarchical_attention(queries, keys, values, 3, counted=torch.ones(2, 7).bool())
+    assert shapes == [(1, 3, 3, 3), (4, 3, 3, 3)]
+
+
 def test_dropout_is_for_training_alone() -> None:
     layer, x = build(dropout=0.5), torch.randn(1, 7, 8, dtype=torch.float64)
     assert torch.equal(layer(x), build()(x))

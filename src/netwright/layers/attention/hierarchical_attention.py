@@ -54,15 +54,15 @@ def hierarchical_attention(
     check_shape("queries", queries, "B", "H", "T", "K")
     _check_chunk(chunk)
     length = queries.shape[2]
-    counted = _counted(counted, queries)
-    counts = _in_chunks(counted[:, None, :, None], chunk)  # (B, 1, N, c, 1)
+    masked_heads = 1 if counted is None else queries.shape[1]  # one mask is for all without padding
+    counts = _in_chunks(_counted(counted, queries)[:, None, :, None], chunk)  # (B or 1, 1, N, c, 1)
     asked, near, told = (_in_chunks(part, chunk) for part in (queries, keys, values))
     itself = torch.eye(chunk, dtype=torch.bool, device=queries.device)
     local = functional.scaled_dot_product_attention(
-        asked.flatten(1, 2),
-        near.flatten(1, 2),
-        told.flatten(1, 2),
-        attn_mask=(counts.mT | itself).expand(-1, queries.shape[1], -1, -1, -1).flatten(1, 2),
+        asked.flatten(0, 1),
+        near.flatten(0, 1),
+        told.flatten(0, 1),
+        attn_mask=(counts.mT | itself).expand(-1, masked_heads, -1, -1, -1).flatten(0, 1),
         dropout_p=dropout,
         scale=scale,
     ).view(told.shape)  # (B, H, N, c, K)
@@ -92,9 +92,9 @@ def hierarchical_weights(
     scale = queries.shape[3] ** -0.5 if scale is None else scale
     chunks = torch.arange(length, device=queries.device) // chunk
     same, itself = chunks[:, None] == chunks, torch.eye(length, device=queries.device).bool()
-    allowed = same & (counted[:, None, None] | itself)  # (B, 1, T, T)
+    allowed = same & (counted[:, None, None] | itself)  # (B or 1, 1, T, T)
     local = masked_softmax(scale * queries @ keys.mT, allowed)
-    members = functional.one_hot(chunks).T * counted[:, None]  # (B, N, T)
+    members = functional.one_hot(chunks).T * counted[:, None]  # (B or 1, N, T)
     means = (members.to(queries) / members.sum(dim=2, keepdim=True).clamp_min(1))[:, None]
     has_any = members.any(dim=2)[:, None]
     weights = _chunk_weights(means @ queries, means @ keys, has_any, scale)[:, :, chunks]
@@ -174,7 +174,7 @@ def _chunk_weights(asked: Tensor, told: Tensor, counts: Tensor, scale: float | N
     Args:
         asked: mean queries (B, H, N, K).
         told: mean keys (B, H, N, K).
-        counts: chunks with a place that counts (B, 1, N); others are read by themselves alone.
+        counts: chunks with a place that counts (B or 1, 1, N); others are read by themselves alone.
         scale: of the scores.
     """
     scale = asked.shape[3] ** -0.5 if scale is None else scale
@@ -183,15 +183,14 @@ def _chunk_weights(asked: Tensor, told: Tensor, counts: Tensor, scale: float | N
 
 
 def _counted(counted: Tensor | None, queries: Tensor) -> Tensor:
-    """The places that may be read (B, T)."""
-    shape = (queries.shape[0], queries.shape[2])
-    return queries.new_ones(shape, dtype=torch.bool) if counted is None else counted
+    """The places that may be read (B, T); where all may, (1, T)."""
+    return queries.new_ones(1, queries.shape[2], dtype=torch.bool) if counted is None else counted
 
 
 def _in_chunks(x: Tensor, chunk: int) -> Tensor:
     """(B, H, T, K) -> (B, H, N, c, K), filled up with zeros."""
     filled = functional.pad(x, (0, 0, 0, -x.shape[2] % chunk))
-    return filled.view(*x.shape[:2], -1, chunk, x.shape[3])
+    return filled.view(*x.shape[:2], filled.shape[2] // chunk, chunk, x.shape[3])
 
 
 def _mean(x: Tensor, counts: Tensor) -> Tensor:
