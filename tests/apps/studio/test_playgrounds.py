@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -102,6 +103,9 @@ def test_what_is_refused_leaves_it_as_it_was(tmp_path: Path) -> None:
             ({"action": "fly"}, "one of play"),
             ({"action": "speed", "speed": -1}, "steps a second"),
             ({"action": "speed", "speed": "x"}, "steps a second"),
+            ({"action": "speed", "speed": 1e-300}, "steps a second"),
+            ({"action": "speed", "speed": 10**400}, "steps a second"),
+            ({"action": "speed", "speed": float("inf")}, "steps a second"),
             ({**PLAN, "action": "change", "model": "mlq"}, "mlp"),
             ({**PLAN, "action": "change", "data": "../x.csv"}, "in this folder"),
             ({**PLAN, "action": "change", "points": {}}, "a list of"),
@@ -131,6 +135,49 @@ def test_training_waits_for_who_does_not_read(
             await asyncio.sleep(0.01)
 
     in_one(story, tmp_path, {**PLAN, "playing": True})
+
+
+def test_a_change_does_not_wait_for_a_long_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("netwright.apps.studio.playgrounds.PATIENCE", 0.05)
+
+    async def story(
+        playgrounds: Playgrounds, watched: Watched, messages: AsyncIterator[bytes]
+    ) -> None:
+        begun, goes_on = threading.Event(), threading.Event()
+
+        def long_step() -> None:
+            begun.set()
+            goes_on.wait(60)
+
+        step = watched.playground.pace.ask(long_step)
+        begun.wait(60)
+        before = watched.playground._prepared
+        with pytest.raises(RefusalError, match="still making a step"):
+            await playgrounds.act({**PLAN, "name": watched.name, "action": "change"})
+        goes_on.set()
+        step.result(60)
+        watched.playground.pace.ask(lambda: None).result(60)
+        assert watched.playground._prepared is before
+
+    in_one(story, tmp_path, PLAN)
+
+
+def test_those_that_are_opened_at_once_are_counted(tmp_path: Path) -> None:
+    async def told() -> None:
+        playgrounds = Playgrounds(tmp_path)
+        with pytest.raises(Exception, match="mlp"):
+            await playgrounds.open({**PLAN, "model": "mlq"})
+        asked = [playgrounds.open(PLAN) for _ in range(3 * MOST_OPEN)]
+        opened = await asyncio.gather(*asked, return_exceptions=True)
+        found = [one for one in opened if isinstance(one, Watched)]
+        assert len(found) == MOST_OPEN
+        for watched in found:
+            watched.close()
+            watched.playground.__exit__()
+
+    asyncio.run(told())
 
 
 def test_there_are_only_a_few_at_a_time(tmp_path: Path) -> None:

@@ -74,8 +74,9 @@ def test_a_speed_is_never_exceeded() -> None:
         runner.pace.play()
         until(lambda: runner.steps >= 6)
         assert time.monotonic() - began >= 5 / 50
-    with pytest.raises(ConfigError, match="more than 0"):
-        Pace().set_speed(0)
+    for speed in (0, -1, 1e-300, 1e7, 10**400, float("nan")):
+        with pytest.raises(ConfigError, match="steps a second"):
+            Pace().set_speed(speed)
 
 
 def test_what_is_asked_is_done_by_the_thread_that_trains_and_its_error_is_the_askers() -> None:
@@ -85,6 +86,18 @@ def test_what_is_asked_is_done_by_the_thread_that_trains_and_its_error_is_the_as
             runner.pace.ask(lambda: 1 / 0).result()
         runner.pace.step()
         until(lambda: runner.steps == 1)  # it goes on
+
+
+def test_what_is_cancelled_before_its_turn_is_left_out() -> None:
+    pace, done = Pace(), list[int]()
+    pace.ask(lambda: done.append(1)).cancel()
+    with Runner(pace) as runner:
+        runner.pace.ask(lambda: done.append(2)).result()
+    assert done == [2]
+    ended = Pace()
+    ended.ask(lambda: None).cancel()
+    ended.end()
+    assert ended.has_ended
 
 
 def test_after_its_end_nothing_is_promised() -> None:

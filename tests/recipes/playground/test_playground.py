@@ -147,6 +147,23 @@ def test_numbers_that_explode_are_told_and_another_plan_goes_on() -> None:
         assert watcher.wait(step=1)["train"]["loss"] < 10
 
 
+def test_a_failure_of_its_thread_is_told_and_nothing_more_is_promised(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fails(playground: Playground) -> None:
+        raise OverflowError("a fault")
+
+    monkeypatch.setattr(Playground, "after_step", fails)
+    watcher = Watcher()
+    with Playground(plan_of(), watcher) as playground:
+        playground.pace.play()
+        assert "a fault" in watcher.wait(step=0, kind="end")["said"]
+        playground._thread.join(60)
+        assert playground.pace.has_ended
+        with pytest.raises(ConfigError, match="has ended"):
+            playground.change(plan_of())
+
+
 def check_shown(model: str) -> None:
     watcher = Watcher()
     with Playground(plan_of(model, **{"data.n": "60"}), watcher) as playground:

@@ -24,9 +24,10 @@ from netwright.recipes.playground.plans import painted_points, prepare_plan
 from netwright.recipes.playground.playground import Plan, Playground
 
 MOST_OPEN = 4
-UNREAD = 5.0  # seconds after which training waits for who does not read its pictures
+UNREAD = 5.0  # seconds after which training pauses if nobody reads its pictures
 QUIET = 10.0  # seconds after which an empty message says that the stream is open
 LOOK_EVERY = 1.0  # seconds
+PATIENCE = 10.0  # seconds that a change may wait for the step at hand
 ACTIONS = ("play", "pause", "step", "speed", "change", "restart")
 Asked = Mapping[str, Any]
 
@@ -104,20 +105,25 @@ class Playgrounds:
     def __init__(self, top: Path) -> None:
         self.top = top
         self._open: dict[str, Watched] = {}
+        self._opening = 0
 
     async def open(self, asked: Asked) -> Watched:
         """A new one, which has to be closed."""
-        if len(self._open) >= MOST_OPEN:
+        if len(self._open) + self._opening >= MOST_OPEN:
             raise try_later(
                 HTTPStatus.TOO_MANY_REQUESTS,
                 f"{MOST_OPEN} playgrounds are open: close the page of one of them",
             )
-        plan, loop = self._plan(asked), asyncio.get_running_loop()
-        watched = await asyncio.to_thread(Watched, plan, loop, self._forget)
-        _set_speed(watched, asked)
+        self._opening += 1  # before others are let in by the await
+        try:
+            plan, loop = self._plan(asked), asyncio.get_running_loop()
+            watched = await asyncio.to_thread(Watched, plan, loop, self._forget)
+            _set_speed(watched, asked)
+            self._open[watched.name] = watched
+        finally:
+            self._opening -= 1
         if asked.get("playing") is True:
             watched.playground.pace.play()
-        self._open[watched.name] = watched
         watched.playground.start()
         return watched
 
@@ -133,7 +139,7 @@ class Playgrounds:
         """Play, pause, make a step, or go on by another plan."""
         watched = self._open.get(str(asked.get("name", "")))
         action = asked.get("action")
-        if watched is None:
+        if watched is None or watched.playground.pace.has_ended:
             raise RefusalError(HTTPStatus.NOT_FOUND, "this playground has ended: reload the page")
         if action not in ACTIONS:
             raise RefusalError(
@@ -146,7 +152,15 @@ class Playgrounds:
             _set_speed(watched, asked)
         else:
             keeps, plan = action == "change", self._plan(asked)
-            await asyncio.to_thread(playground.change, plan, keeps_weights=keeps)
+            change = playground.ask_change(plan, keeps_weights=keeps)
+            try:
+                async with asyncio.timeout(PATIENCE):
+                    await asyncio.wrap_future(change)
+            except TimeoutError:
+                raise try_later(
+                    HTTPStatus.SERVICE_UNAVAILABLE,
+                    "the model is still making a step: try again later, or reload the page",
+                ) from None
 
     def _plan(self, asked: Asked) -> Plan:
         """How the model and the data of what a page asks for are made."""
@@ -173,7 +187,7 @@ def packed(picture: Picture) -> bytes:
 
 def _set_speed(watched: Watched, asked: Asked) -> None:
     speed = asked.get("speed", 0)
-    if type(speed) not in {int, float} or not 0 <= speed < math.inf:
+    if type(speed) not in {int, float} or speed == math.inf:
         raise RefusalError(
             HTTPStatus.BAD_REQUEST, "speed must be steps a second; 0: all there can be"
         )

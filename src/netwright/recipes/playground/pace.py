@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from netwright.core.errors import ConfigError
 
+SLOWEST, FASTEST = 1e-3, 1e6  # steps a second
 T = TypeVar("T")
 
 
@@ -37,6 +38,11 @@ class Pace:
         """Whether steps follow each other by themselves."""
         return self._is_playing
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether no step will be made any more."""
+        return self._has_ended
+
     def play(self) -> None:
         """Go on, until `pause`."""
         self._set(_is_playing=True)
@@ -51,15 +57,19 @@ class Pace:
 
     def set_speed(self, steps: float) -> None:
         """So many steps a second at most; infinity: as many as there can be."""
-        if not steps > 0:
-            raise ConfigError(f"speed must be more than 0 steps a second, got {steps}")
+        if not (SLOWEST <= steps <= FASTEST or steps == math.inf):
+            raise ConfigError(
+                f"speed must be {SLOWEST:g} to {FASTEST:,.0f} steps a second, got {steps!r:.40}"
+            )
         self._set(_seconds=0.0 if math.isinf(steps) else 1 / steps, _next=0.0)
 
     def end(self) -> None:
         """Let training end at its next step; what is still asked for is refused."""
         self._set(_has_ended=True)
         while self._asked:
-            self._asked.popleft()[1].set_exception(_ended())
+            _, future = self._asked.popleft()
+            if future.set_running_or_notify_cancel():
+                future.set_exception(_ended())
 
     def ask(self, task: Callable[[], T]) -> "Future[T]":
         """Have something done between two steps, in the thread that trains."""
@@ -82,6 +92,8 @@ class Pace:
             if asked is None:
                 return
             task, future = asked
+            if not future.set_running_or_notify_cancel():  # who asked does not wait any more
+                continue
             try:
                 future.set_result(task())
             except EndedError:

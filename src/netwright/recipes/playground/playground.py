@@ -11,6 +11,7 @@ and what its optimizer remembers.
 import threading
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -81,7 +82,11 @@ class Playground:
             plan: the new one.
             keeps_weights: begin with the weights that there are, where the shapes are the same.
         """
-        self.pace.ask(lambda: self._take(plan, keeps_weights=keeps_weights)).result()
+        self.ask_change(plan, keeps_weights=keeps_weights).result()
+
+    def ask_change(self, plan: Plan, *, keeps_weights: bool) -> Future[None]:
+        """The same without waiting, for a step may be long; what is cancelled changes nothing."""
+        return self.pace.ask(lambda: self._take(plan, keeps_weights=keeps_weights))
 
     def _take(self, plan: Plan, *, keeps_weights: bool) -> None:
         prepared, before = plan(), self._prepared.model
@@ -99,15 +104,20 @@ class Playground:
         raise ChangedError
 
     def _live(self) -> None:
-        """Train, by one plan after the other."""
-        while True:
-            try:
-                self._open()
-                self._train()
-            except ChangedError:
-                continue
-            except EndedError:
-                return
+        """Train, by one plan after the other; a failure is told, and what waits is refused."""
+        try:
+            while True:
+                with suppress(ChangedError):
+                    self._open()
+                    self._train()
+        except EndedError:
+            pass
+        except Exception as error:  # of a model or of ours: the thread has nobody to hand it to
+            told = {"kind": "end", "step": self.steps, "playing": False, "layers": []}
+            said = f"this playground failed ({type(error).__name__}: {error}): reload the page"
+            self._show(Picture(numbers={**told, "said": said}))
+        finally:
+            self.pace.end()
 
     def _train(self) -> None:
         """Learn to the end of the plan; then wait for another one."""
