@@ -31,6 +31,7 @@ from netwright.train.own.parts import NO_PARTS, OwnParts
 from netwright.train.own_step import OwnStep
 from netwright.train.parts import group_by_part
 from netwright.train.precision import build_scaler
+from netwright.train.profiling.onednn import with_onednn
 from netwright.train.ranks import ALONE, Ranks
 from netwright.train.regularization import Regularizers, build_average, regularizing_callbacks
 from netwright.train.saving.conditions import describe_conditions
@@ -120,13 +121,12 @@ class Trainer:
         def conditions() -> dict[str, Any]:
             epochs = pace.epochs if pace.last_step is None else None
             chosen = replace(config, batch_size=pace.batch_size, epochs=epochs)
-            world = self.ranks.world
             return describe_conditions(
                 chosen,
                 seed=self.seed,
                 model=built,
                 data=data,
-                processes=world,
+                processes=self.ranks.world,
                 device=device,
                 shards=engine.shards,
                 own=self.own.names,
@@ -182,8 +182,8 @@ class Trainer:
         step = self._step(state, data.train)
         shares = UpdateShares(loader, self.task, self.config.accumulate)
         measuring = self._measuring(data)
-        rank = self.ranks.rank
-        with seeded(derive_seed(self.seed, "train", *([rank] if rank else []))):
+        seed = derive_seed(self.seed, "train", *([] if self.ranks.is_first else [self.ranks.rank]))
+        with seeded(seed), with_onednn(self.config.onednn):
             try:
                 self._call("on_fit_start", state)
                 self._take_up(state)

@@ -49,6 +49,12 @@ def test_training_has_no_end_unless_it_is_asked_for() -> None:
     assert epochs() == EPOCHS and epochs(epochs="3") == 3 and epochs(max_steps="5") is None
 
 
+def test_a_plan_never_switches_onednn_off_for_the_process() -> None:
+    typed = {"train.onednn": "off"}
+    recipe = PlannedRun(data="moons", model="mlp", settings=typed).recipe()
+    assert prepare_plan(recipe).recipe.train.onednn == "on"
+
+
 def test_painted_points_take_the_place_of_the_recipes_data() -> None:
     recipe = PlannedRun(data="moons", model="mlp", settings={}).recipe()
     assert prepare_plan(recipe, painted_points(ROWS)).data.name == "painted"

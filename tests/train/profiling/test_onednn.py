@@ -1,6 +1,7 @@
 """oneDNN in training: which networks do without it, what is measured and kept; same results."""
 
 import json
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import netwright as nw
 from netwright.core.seeding import random_state
 from netwright.data.spec import DataSpec
 from netwright.models.mlp import MLP, MLPConfig
+from netwright.train.callback import FunctionCallback
 from netwright.train.profiling import onednn
 from netwright.train.profiling.onednn import (
     FILE,
@@ -27,8 +29,9 @@ from netwright.train.profiling.onednn import (
 )
 from netwright.train.settings import TrainConfig
 from tests.repetition import for_each
-from tests.train.toy_runs import assert_same
+from tests.train.toy_runs import assert_same, toy_data, toy_fit, toy_net
 
+PATIENT = 60.0  # seconds, on a machine with much else to do
 DENSE = nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3), nn.ReLU(), nn.Linear(3, 2))
 
 
@@ -93,6 +96,57 @@ def test_a_block_is_without_it_and_leaves_it_as_it_was() -> None:
     with pytest.raises(KeyError), with_onednn("off"):
         raise KeyError
     assert is_on()
+
+
+def test_of_blocks_that_overlap_the_last_one_restores_it() -> None:
+    first, second = with_onednn("off"), with_onednn("off")
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert not is_on()
+    second.__exit__(None, None, None)
+    assert is_on()
+
+
+def test_it_stays_off_where_the_caller_switched_it_off() -> None:
+    torch._C._set_mkldnn_enabled(False)
+    with with_onednn("off"):
+        assert not is_on()
+    assert not is_on()
+
+
+def test_a_run_of_another_thread_that_ends_leaves_it_off() -> None:
+    seen: list[bool] = []
+    began, goes_on = threading.Event(), threading.Event()
+
+    def hold(state: Any) -> None:
+        began.set()
+        assert goes_on.wait(PATIENT)
+
+    def end_the_other(state: Any) -> None:
+        goes_on.set()
+        other.join(PATIENT)
+        seen.append(is_on())
+
+    def train(look: Callable[[Any], None]) -> None:
+        watch = FunctionCallback("on_step_end", look)
+        toy_fit(toy_net(), toy_data(), callbacks=[watch], onednn="off", epochs=1)
+
+    other = threading.Thread(target=train, args=(hold,))
+    other.start()
+    assert began.wait(PATIENT)
+    train(end_the_other)
+    assert not other.is_alive()
+    assert seen and not any(seen)
+    assert is_on()
+
+
+def test_while_it_is_off_nothing_is_measured(tmp_path: Path, measured: list[Use]) -> None:
+    with with_onednn("off"):
+        assert chosen_use() == "off"
+    assert not measured and not kept(tmp_path).exists()
+    chosen_use()
+    assert measured == ["off"]
 
 
 def test_it_is_measured_once_and_remembered_with_the_reason(
@@ -178,12 +232,13 @@ def test_a_run_trains_without_it_and_says_so_where_it_goes_on_with_it(
         )
 
     fit(out=tmp_path / "run", epochs=1, onednn="off")
-    assert not any(seen) and is_on()
+    assert seen and not any(seen)
+    assert is_on()
     fit(resume=tmp_path / "run", epochs=2, onednn="off")
     assert "last bits" not in capsys.readouterr().err
     seen.clear()
     fit(resume=tmp_path / "run", epochs=3, onednn="on")
-    assert all(seen)
+    assert seen and all(seen)
     assert "onednn was off, is not set: results may differ" in capsys.readouterr().err
 
 

@@ -80,6 +80,13 @@ def test_conditions_are_plain_values() -> None:
     assert json.loads(json.dumps(described)) == described
 
 
+def test_onednn_is_the_runs_own_choice_whatever_the_flag_of_the_moment() -> None:
+    torch._C._set_mkldnn_enabled(False)  # as by a run of another thread
+    assert "onednn" not in describe(onednn="on")
+    torch._C._set_mkldnn_enabled(True)
+    assert describe(onednn="off")["onednn"] == "off"
+
+
 def test_the_same_world_has_no_changes() -> None:
     assert changes() == {}
 

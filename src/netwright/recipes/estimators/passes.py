@@ -13,7 +13,7 @@ from netwright.recipes.fitting.first_batch import check_last_batch
 from netwright.recipes.fitting.prepared import Prepared
 from netwright.train.callback import Callback
 from netwright.train.callbacks.non_finite import GuardNonFinite
-from netwright.train.profiling.onednn import use_in, with_onednn
+from netwright.train.profiling.onednn import use_in
 from netwright.train.settings import pace_for
 from netwright.train.state import PLACE, TrainState
 from netwright.train.trainer import Trainer
@@ -67,6 +67,7 @@ def learn_one_pass(
     config = replace(recipe.train, batch_size=batch_size)  # looks at the size that was given
     size = min(pace_for(config, rows).batch_size, rows)
     config = replace(config, batch_size=size, parallel="replicate")  # by this process alone
+    config = replace(config, onednn=use_in(prepared.model, config))  # as `fit` chooses it
     check_last_batch(prepared.model, data, size)
     keep = KeepTrainingState()
     callbacks, own = [GuardNonFinite(), keep], prepared.own
@@ -75,8 +76,7 @@ def learn_one_pass(
     if before is not None:
         state.load_state_dict(before)
     state.epochs, state.last_step = state.epoch + 1, None
-    with with_onednn(use_in(prepared.model, config)):  # as `fit` has it
-        trainer.fit(state, data)
+    trainer.fit(state, data)
     prepared.model.cpu().eval()
     return keep.training_state
 

@@ -32,7 +32,7 @@ from netwright.train.callbacks.stop_on_signal import StopOnSignal
 from netwright.train.callbacks.time_limit import TimeLimit
 from netwright.train.callbacks.watch_convergence import WatchConvergence
 from netwright.train.own.optimizer import first_rate
-from netwright.train.profiling.onednn import use_in, with_onednn
+from netwright.train.profiling.onednn import use_in
 from netwright.train.profiling.profile_file import FILE as PROFILE_FILE
 from netwright.train.profiling.profile_updates import ProfileUpdates
 from netwright.train.saving.checkpoint import load_checkpoint
@@ -53,7 +53,8 @@ def gradient_fit(prepared: Prepared, here: RunContext) -> Outcome:
     """Train the model in place; with a folder, leave checkpoints and the history there."""
     config, data, task = prepared.recipe.train, prepared.data, prepared.task
     check_monitor(config, data, task)
-    with Interrupt() as interrupt, with_onednn(use_in(prepared.model, config)):
+    config = replace(config, onednn=use_in(prepared.model, config))
+    with Interrupt() as interrupt:
         best = _early_stopping(config, data, task)
         doctor = _doctor(config, here)
         watched = [*_watched(config, here, best), *_kept_batches(data, here), doctor]

@@ -29,7 +29,8 @@ def prepare_plan(recipe: Recipe, data: Data | None = None) -> Prepared:
         recipe: model, data and training.
         data: in the place of the recipe's own, where it was painted.
     """
-    train = replace(recipe.train, device="cpu", doctor=False, restore_best=False)
+    # Without oneDNN a plan that is paused would keep all of the process from using it.
+    train = replace(recipe.train, device="cpu", doctor=False, restore_best=False, onednn="on")
     if train.max_steps is None and train.epochs is None:
         train = replace(train, epochs=EPOCHS)
     recipe = replace(recipe, train=train)

@@ -4,8 +4,11 @@ On arm64 torch hands x W^T in float32 to oneDNN, which prepares every product an
 layer that takes many times as long as the product itself, which torch's other library computes at
 once. What is measured is remembered in netwright's cache folder with its reason, so that runs on
 one machine compute the same bits: the flag may change the last one, as the number of threads may.
+
+Torch has one flag for the process, so all of its threads train without oneDNN while a run does.
 """
 
+import threading
 import timeit
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -22,6 +25,7 @@ from netwright.core.files.inside import has_file
 from netwright.core.files.storage import read_json, write_json
 from netwright.data.files.locations import home_folder
 from netwright.train.profiling.hardware_rates import processor_setup
+from netwright.train.run_setting_groups import OneDnn
 from netwright.train.settings import TrainConfig
 
 Use = Literal["on", "off"]
@@ -33,18 +37,52 @@ REPEATS = 9
 GAIN = 2.0  # times as fast without it, at least; on a Neoverse-N1 it is 4 to 35 times, by threads
 
 
+class _Flag:
+    """Torch's flag for oneDNN, which is off as long as any block of any thread is without it."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()  # also held while measuring, which enters such a block itself
+        self._backend: Any = torch.backends.mkldnn
+        self._blocks, self._before = 0, True
+
+    @property
+    def is_on(self) -> bool:
+        return bool(self._backend.enabled)
+
+    def enter(self) -> None:
+        """The first block switches oneDNN off."""
+        with self.lock:
+            if not self._blocks:
+                self._before = self.is_on
+                self._backend.enabled = False
+            self._blocks += 1
+
+    def leave(self) -> None:
+        """The last block restores what the first one found."""
+        with self.lock:
+            self._blocks -= 1
+            if not self._blocks:
+                self._backend.enabled = self._before
+
+
+_FLAG = _Flag()
+
+
 @contextmanager
-def with_onednn(use: Use) -> Iterator[None]:
-    """A block with oneDNN as torch has it, or without."""
-    backend: Any = torch.backends.mkldnn
-    if use == "on" or not backend.enabled:
+def with_onednn(use: OneDnn) -> Iterator[None]:
+    """A block without oneDNN where `use` is off, otherwise with the flag as it is.
+
+    Blocks may overlap, also in several threads: oneDNN is off from the start of the first one to
+    the end of the last one.
+    """
+    if use != "off":
         yield
         return
-    backend.enabled = False
+    _FLAG.enter()
     try:
         yield
-    finally:  # by who switched it off, also where another thread came by
-        backend.enabled = True
+    finally:
+        _FLAG.leave()
 
 
 def is_dense(model: nn.Module) -> bool:
@@ -68,11 +106,17 @@ def use_in(model: nn.Module, config: TrainConfig) -> Use:
 
 
 def chosen_use() -> Use:
-    """What a network of dense layers trains with on this machine: as remembered, or measured."""
+    """What a network of dense layers trains with on this machine: as remembered, or measured.
+
+    While the flag is off there is nothing to compare: the answer is off, and is not remembered.
+    """
     file, kind = home_folder() / FILE, f"{processor_setup()}, torch {torch.__version__}"
     known = _remembered(file)
     if kind not in known:
-        use, reason = measured_use()
+        with _FLAG.lock:
+            if not _FLAG.is_on:
+                return "off"
+            use, reason = measured_use()
         known[kind] = {"use": use, "reason": reason}
         with suppress(NetwrightError, OSError):  # where nothing can be kept, it is measured again
             file.parent.mkdir(parents=True, exist_ok=True)

@@ -78,7 +78,7 @@ def describe_conditions(
         "device": str((device or next(iter(model.parameters())).device).type),
         "machine": platform.machine(),
         "threads": torch.get_num_threads(),
-        **({} if torch.backends.mkldnn.enabled else {"onednn": "off"}),
+        **({"onednn": "off"} if config.onednn == "off" else {}),
     }
 
 
