@@ -14,7 +14,7 @@ beginnings included, and waits for the device.
 
     ratio = median over rounds of (seconds of transformers / seconds of the contestant)
 
-The gate: in float32 all write the same tokens.
+The gate: in float32 all write the same tokens, else it ends with an error.
 
 `--small` is a try of a few seconds on a CPU.
 """
@@ -174,7 +174,7 @@ def main() -> None:
         raise SystemExit("GPT-2 is left out: it takes a graphics card; --small is for a CPU")
     device, size = ("cpu", SMALL) if options.small else ("cuda", GPT2)
     place = "CPU" if options.small else torch.cuda.get_device_name()
-    rows = []
+    rows, differing = [], []
     for numbers in (torch.float32,) if options.small else (torch.float32, torch.bfloat16):
         torch.manual_seed(0)
         model = build(size, device).to(numbers)
@@ -192,6 +192,8 @@ def main() -> None:
             pairs = zip(taken[YARDSTICK], seconds, strict=True)
             low, ratio, high = quartiles([theirs / own for theirs, own in pairs])
             same = (texts[name] == texts[YARDSTICK]).double().mean().item()
+            if same < 1 and numbers == torch.float32:
+                differing.append(name)
             median = quartiles(seconds)[1]
             rows.append(
                 {
@@ -207,6 +209,8 @@ def main() -> None:
             )
     title = f"{options.batch} texts, {options.tokens} new tokens each, {place}"
     show(rows, COLUMNS, title=title, as_json=options.json)
+    if differing:
+        raise SystemExit(f"in float32 other tokens than {YARDSTICK}: {', '.join(differing)}")
 
 
 if __name__ == "__main__":
