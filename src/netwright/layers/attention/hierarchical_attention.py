@@ -7,7 +7,9 @@ r"""Hierarchical attention: places read within their chunk, chunks read each oth
 Of its own chunk a place reads what it looked for, of the others what they say as a whole. One chunk
 is full attention. Scores are n c + (n / c)^2, least where c grows as the cube root of n. Within a
 text it reads both ways: the mean query of a chunk knows its last place. Means are over places that
-count; a chunk of padding is read by none but itself, and so is a place of padding.
+count; a chunk of padding is read by none but itself, and so is a place of padding. Chunks are
+counted from the first place: padding behind a text changes nothing, padding in front moves their
+borders, and with them what is read.
 
 Shapes: B batch, H heads, T positions, K features of a head, c places of a chunk, N = ceil(T / c)
 chunks.

@@ -2,9 +2,9 @@ r"""Sliding-window attention with global tokens: work grows with the length, not
 
     query t reads key s   where |t - s| <= w,   or s is global,   or t is global
 
-The first G places are global: they read all and are read by all. Queries are taken in blocks of w,
-which need only the keys of three blocks (two where it is causal) and the global ones: no mask is
-larger than (T, G + 3 w).
+The first G places are global: they read all and are read by all; where it is causal, nothing later
+is read by them either. Queries are taken in blocks of w, which need only the keys of three blocks
+(two where it is causal) and the global ones: no mask is larger than (T, G + 3 w).
 `window_mask` is the same rule as one (T, T) mask, for the plain formula. Keys of padding are read
 by none but their own query, so that no softmax is empty.
 

@@ -1,9 +1,9 @@
 r"""How the tokens of a transformer read each other, and how they know where they stand: settings.
 
     attention    full: a softmax over all keys; window: over near ones and the first few, which
-                 read all and, where it is causal, are attention sinks; bigbird: over near, first
-                 and drawn blocks; hierarchical: over near ones and over means of the other blocks;
-                 linear: sums of features
+                 read all themselves, or, where it is causal, are attention sinks, read by all that
+                 come later; bigbird: over near, first and drawn blocks; hierarchical: over near
+                 ones and over means of the other blocks; linear: sums of features
     positions    learned, sinusoidal: added to the embeddings; rotary: turn queries and keys;
                  alibi, t5: added to the scores, by the distance of query and key
 
@@ -67,8 +67,8 @@ class AttentionConfig(FirstVectorsConfig):
         int,
         Ge(0),
         Doc(
-            "attention=window: first tokens, which read all and are read by all; in a gpt, "
-            "attention sinks"
+            "attention=window: first tokens, which are read by all and read all; in a gpt, "
+            "attention sinks: read by all later ones"
         ),
     ] = 0
     attention_block: Annotated[

@@ -82,7 +82,7 @@ class PerToken(Task):
         return is_plain and self.target == "tokens" and self.num_classes >= LARGE_VOCABULARY
 
     def rows_at_once(self, batch: Batch) -> int:
-        """As many texts as have few logits, for who wants them whole; one at least."""
+        """As many texts as have few logits, for callers that want them whole; one at least."""
         rows = super().rows_at_once(batch)
         if not self.scores_in_parts:
             return rows
