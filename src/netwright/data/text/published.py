@@ -110,7 +110,13 @@ def load_sst2(config: Sst2Config) -> Data:
     """The sentences with the division that they were published with."""
     parts = {part: _sentences(part) for part in SENTENCES}
     if config.phrases:
-        parts["train"] = _phrases()
+        try:
+            parts["train"] = _labelled_lines(PHRASES)
+        except DownloadError as error:  # who has the sentences may lack this file
+            raise DownloadError(
+                f"data.phrases=true needs {PHRASES.name} ({PHRASES.size / 1e6:.1f} MB), --set "
+                f"data.phrases=false learns from sentences alone: {error}"
+            ) from None
     how = {name: value for name, value in to_mapping(config).items() if name != "phrases"}
     return _sentiments("sst2", parts, how)
 
@@ -153,17 +159,6 @@ def _sentences(part: str) -> RawTable:
     if at_hand is not None:
         return _with_sentiments(read_text_rows(at_hand), "sentence")
     return _labelled_lines(SENTENCES[part])
-
-
-def _phrases() -> RawTable:
-    """The rated phrases of SST-2, a file that those who have its sentences may lack."""
-    try:
-        return _labelled_lines(PHRASES)
-    except DownloadError as error:
-        raise DownloadError(
-            f"data.phrases=true needs {PHRASES.name} ({PHRASES.size / 1e6:.1f} MB), --set "
-            f"data.phrases=false learns from sentences alone: {error}"
-        ) from None
 
 
 def _labelled_lines(file: RemoteFile) -> RawTable:
