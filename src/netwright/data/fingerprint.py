@@ -30,7 +30,10 @@ Words = NDArray[np.uint64]
 
 
 def fingerprint(split: Split) -> dict[str, str | int]:
-    """Its number of rows, and hashes of its rows without and with their order."""
+    """Its number of rows, and hashes of its rows without and with their order.
+
+    Of rows on disk that a setting would hold in memory, as other numbers, its name is told, too.
+    """
     inputs, reading = _kept(split)
     first, *others = tensors_of(inputs)
     numbers = _row_numbers(first, 0)
@@ -43,7 +46,13 @@ def fingerprint(split: Split) -> dict[str, str | int]:
     numbers = _mixed(numbers)
     rows = f"{int(numbers.sum()) % 2**64:016x}"
     order = hashlib.sha256(numbers.numpy().data).hexdigest()
-    return {"count": split.total, "rows": f"{rows} {reading}".rstrip(), "order": order[:16]}
+    setting = split.stored.in_memory_by if isinstance(split, StoredSplit) else ""
+    return {
+        "count": split.total,
+        "rows": f"{rows} {reading}".rstrip(),
+        "order": order[:16],
+        **({"in_memory_by": setting} if setting else {}),
+    }
 
 
 def _kept(split: Split) -> tuple[Tree, str]:

@@ -9,6 +9,7 @@ Shapes: N examples, B rows read together.
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -30,6 +31,9 @@ class StoredInputs(ABC):
     A row that cannot be read, or is not finite, is refused in the batch that wants it. Reading may
     draw random numbers (augmentation): loaders seed every batch by its number.
     """
+
+    # The setting with which the same examples would be held in memory, where there is one.
+    in_memory_by: ClassVar[str] = ""
 
     @abstractmethod
     def __len__(self) -> int:

@@ -113,10 +113,22 @@ def _data_change(before: Any, now: Any) -> str:
         if was["count"] != present["count"]:
             return f"the {split} split had {was['count']} rows, has {present['count']}"
         if was["rows"] != present["rows"]:
-            return f"the {split} split has different rows"
+            return f"the {split} split {_rows_change(was, present)}"
         if was["order"] != present["order"]:
             return f"the {split} split has its rows in a different order"
     return "the data has changed"
+
+
+def _rows_change(was: Mapping[str, Any], present: Mapping[str, Any]) -> str:
+    """Whether they are on disk now and were not, or the other way round; else they are others."""
+    settings = [part.get("in_memory_by", "") for part in (was, present)]
+    if all(settings) or not any(settings):
+        return "has different rows"
+    return f"was {_place(was)}, is {_place(present)}: keep {''.join(settings)} as it was"
+
+
+def _place(split: Mapping[str, Any]) -> str:
+    return "read from disk" if "in_memory_by" in split else "held in memory"
 
 
 def _first_change(before: Mapping[str, str], now: Mapping[str, str]) -> str:

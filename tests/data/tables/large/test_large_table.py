@@ -192,6 +192,26 @@ def test_runs_are_trained_from_disk_and_predict_new_rows(tmp_path: Path) -> None
     assert stored.predict(str(path)).tolist() == held.predict(str(path)).tolist()
 
 
+@pytest.mark.parametrize(
+    ("first", "then", "said"),
+    [
+        (TINY, 2.0, "was read from disk, is held in memory"),
+        (2.0, TINY, "was held in memory, is read from disk"),
+    ],
+)
+def test_a_run_that_is_resumed_with_its_rows_elsewhere_names_the_setting(
+    tmp_path: Path, first: float, then: float, said: str
+) -> None:
+    path, folder = write(tmp_path, 60), tmp_path / "run"
+    settings: dict[str, Any] = {"target": "y", "drop_missing_target": True, "device": "cpu"}
+    settings |= {"hidden": (4,), "quiet": True}
+    nw.fit("mlp", str(path), in_memory_gb=first, epochs=1, out=folder, **settings)
+    with pytest.raises(ConfigError, match=rf"train split {said}: keep data\.in_memory_gb as it"):
+        nw.fit("mlp", str(path), in_memory_gb=then, epochs=2, resume=folder, **settings)
+    again = nw.fit("mlp", str(path), in_memory_gb=first, epochs=2, resume=folder, **settings)
+    assert again.folder == folder
+
+
 def test_looks_that_need_all_rows_in_memory_say_so(tmp_path: Path) -> None:
     path = write(tmp_path)
     config = TableConfig(path=str(path), target=("y",), in_memory_gb=TINY)

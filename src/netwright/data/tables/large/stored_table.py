@@ -10,7 +10,7 @@ Shapes: N rows, F features, B rows read together.
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -39,6 +39,8 @@ class EncodedFile(StoredInputs):
         array: (N, F) float32.
         content: the sum of its bytes.
     """
+
+    in_memory_by: ClassVar[str] = "data.in_memory_gb"
 
     def __init__(self, array: NDArray[Any], content: str) -> None:
         self.array, self.content = array, content
