@@ -2,6 +2,10 @@
 
 import re
 
+import pytest
+
+pytest.importorskip("starlette")
+
 from netwright.apps.studio.assets import read_asset
 from netwright.apps.studio.pages import inside_page, new_run_page, runs_page, try_page
 from netwright.apps.studio.playground_page import playground_page

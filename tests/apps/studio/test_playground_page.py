@@ -1,5 +1,9 @@
 """The page of the playground: what it offers, and that names of files are text."""
 
+import pytest
+
+pytest.importorskip("starlette")
+
 from netwright.apps.studio.playground_page import PLANES, playground_page
 from netwright.core.config import parse
 from netwright.data.catalog import SOURCES

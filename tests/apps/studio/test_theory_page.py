@@ -1,5 +1,9 @@
 """The page of theory: places for what its script shows."""
 
+import pytest
+
+pytest.importorskip("starlette")
+
 from netwright.apps.studio.theory_page import theory_page
 
 

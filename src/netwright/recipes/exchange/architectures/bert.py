@@ -24,7 +24,7 @@ from netwright.models.exchange.bert_config import differs_from_bert, to_bert_con
 from netwright.models.exchange.bert_weights import to_bert
 from netwright.models.exchange.task_labels import PROBLEMS, task_labels
 from netwright.models.model import Model
-from netwright.models.transformers.bert import BERT, NEVER, BERTConfig
+from netwright.models.transformers.bert import BERT, BERTConfig
 from netwright.recipes.exchange.architectures.architecture import (
     Architecture,
     check_tokenizer,
@@ -32,6 +32,7 @@ from netwright.recipes.exchange.architectures.architecture import (
 )
 from netwright.recipes.exchange.export_format import ExportSource
 
+NEVER = -1e4  # logit of what cannot be, finite also in half precision
 KINDS = {
     "tokens": "BertForPreTraining",
     **dict.fromkeys(PROBLEMS, "BertForSequenceClassification"),
