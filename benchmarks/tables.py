@@ -70,7 +70,7 @@ def write_table(path: Path, rows: int) -> None:
     pd.DataFrame(columns).to_csv(path, index=False)
 
 
-def _import_reader() -> None:
+def import_reader() -> None:
     """What reading imports, before the clock starts, as the peer's pandas is."""
     import pandas  # noqa: F401 - which pyarrow imports with its first array
     import pyarrow.compute
@@ -80,7 +80,7 @@ def _import_reader() -> None:
 def _read_here(path: str) -> Callable[[], Any]:
     from netwright.data.tables.reading import read_table
 
-    _import_reader()
+    import_reader()
 
     def read() -> Any:
         table = read_table(path)
@@ -93,7 +93,7 @@ def _load_here(path: str) -> Callable[[], Any]:
     from netwright.data.tables.table import TableConfig
     from netwright.data.tables.table_file import load_table
 
-    _import_reader()
+    import_reader()
     return lambda: load_table(TableConfig(path=path, target=("y",)))
 
 
@@ -164,7 +164,7 @@ def _predict_here(path: str) -> Callable[[], Any]:
     from netwright.apps.cli.commands.predict_command import predict
     from netwright.recipes.run.run import open_run
 
-    _import_reader()
+    import_reader()
     open_run(f"{path}.run")  # imports what a run needs; `predict` opens it again
     out = Path(f"{path}.answers.csv")
     out.unlink(missing_ok=True)
