@@ -1,10 +1,11 @@
 """oneDNN in training: which networks do without it, what is measured and kept; same results."""
 
 import json
+import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import torch
@@ -21,14 +22,17 @@ from netwright.train.profiling.onednn import (
     FILE,
     LARGEST,
     Use,
+    agreed_use,
     chosen_use,
     is_dense,
     measured_use,
     use_in,
     with_onednn,
 )
+from netwright.train.ranks import joined
 from netwright.train.settings import TrainConfig
 from tests.repetition import for_each
+from tests.train.test_ranks import gives, run_ranks
 from tests.train.toy_runs import assert_same, toy_data, toy_fit, toy_net
 
 PATIENT = 60.0  # seconds, on a machine with much else to do
@@ -239,7 +243,35 @@ def test_a_run_trains_without_it_and_says_so_where_it_goes_on_with_it(
     seen.clear()
     fit(resume=tmp_path / "run", epochs=3, onednn="on")
     assert seen and all(seen)
-    assert "onednn was off, is not set: results may differ" in capsys.readouterr().err
+    assert "oneDNN was off, is on: results may differ" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("saved", get_args(Use))
+def test_a_resumed_run_keeps_the_choice_of_its_checkpoint(
+    saved: Use, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen: list[bool] = []
+
+    def fit(**settings: Any) -> None:
+        look = {"on_step_end": lambda state: seen.append(is_on())}
+        nw.fit("mlp", "moons", hidden=(8,), device="cpu", callbacks=look, **settings)
+
+    monkeypatch.setattr(onednn, "chosen_use", lambda: saved)
+    fit(out=tmp_path / "run", epochs=1)
+    monkeypatch.setattr(onednn, "chosen_use", lambda: "on" if saved == "off" else "off")
+    fit(resume=tmp_path / "run", epochs=2)
+    assert set(seen) == {saved == "on"}
+    assert "oneDNN" not in capsys.readouterr().err
+
+
+def agree() -> Use:
+    onednn.chosen_use = lambda: "off" if os.environ["RANK"] == "0" else "on"
+    with joined(PATIENT) as ranks:
+        return agreed_use(DENSE, TrainConfig(device="cpu"), ranks)
+
+
+def test_all_ranks_take_the_choice_of_the_first(tmp_path: Path) -> None:
+    assert gives(run_ranks(tmp_path, 2, agree)) == ["off", "off"]
 
 
 def steps_of(use: Use, updates: int) -> tuple[Tensor, list[Tensor], list[Tensor]]:

@@ -87,6 +87,11 @@ def test_onednn_is_the_runs_own_choice_whatever_the_flag_of_the_moment() -> None
     assert describe(onednn="off")["onednn"] == "off"
 
 
+def test_a_run_that_says_nothing_of_onednn_had_it_on() -> None:
+    assert changes(onednn="off") == {"onednn": "oneDNN was on, is off"}
+    assert find_changes({**describe(), "onednn": "on"}, describe()) == {}
+
+
 def test_the_same_world_has_no_changes() -> None:
     assert changes() == {}
 

@@ -32,10 +32,11 @@ from netwright.train.callbacks.stop_on_signal import StopOnSignal
 from netwright.train.callbacks.time_limit import TimeLimit
 from netwright.train.callbacks.watch_convergence import WatchConvergence
 from netwright.train.own.optimizer import first_rate
-from netwright.train.profiling.onednn import use_in
+from netwright.train.profiling.onednn import Use, agreed_use
 from netwright.train.profiling.profile_file import FILE as PROFILE_FILE
 from netwright.train.profiling.profile_updates import ProfileUpdates
-from netwright.train.saving.checkpoint import load_checkpoint
+from netwright.train.saving.checkpoint import load_checkpoint, run_around
+from netwright.train.saving.conditions import saved_onednn
 from netwright.train.saving.kept_path import FILE as PATH_FILE
 from netwright.train.settings import TrainConfig
 from netwright.train.state import TrainState
@@ -53,7 +54,7 @@ def gradient_fit(prepared: Prepared, here: RunContext) -> Outcome:
     """Train the model in place; with a folder, leave checkpoints and the history there."""
     config, data, task = prepared.recipe.train, prepared.data, prepared.task
     check_monitor(config, data, task)
-    config = replace(config, onednn=use_in(prepared.model, config))
+    config = replace(config, onednn=_onednn(prepared, here))
     with Interrupt() as interrupt:
         best = _early_stopping(config, data, task)
         doctor = _doctor(config, here)
@@ -112,6 +113,14 @@ def _write_again(folder: Path, recipe: Recipe) -> None:
     """The recipe with what was changed, which was allowed; where its weights came from stays."""
     origin = read_own_recipe(folder).get("from", "")
     write_recipe(folder, replace(recipe, start_from=recipe.start_from or origin))
+
+
+def _onednn(prepared: Prepared, here: RunContext) -> Use:
+    """Whether to train with oneDNN; a resumed run goes on as it was, unless it is set."""
+    config = prepared.recipe.train
+    if config.onednn == "auto" and here.checkpoint is not None:
+        return saved_onednn(here.checkpoint, inside=run_around(here.checkpoint))
+    return agreed_use(prepared.model, config, here.ranks)
 
 
 def _watched(config: TrainConfig, here: RunContext, best: EarlyStopping | None) -> list[Callback]:

@@ -25,6 +25,7 @@ from netwright.core.files.inside import has_file
 from netwright.core.files.storage import read_json, write_json
 from netwright.data.files.locations import home_folder
 from netwright.train.profiling.hardware_rates import processor_setup
+from netwright.train.ranks import Ranks
 from netwright.train.run_setting_groups import OneDnn
 from netwright.train.settings import TrainConfig
 
@@ -103,6 +104,11 @@ def use_in(model: nn.Module, config: TrainConfig) -> Use:
     is_usual = config.precision == "fp32" and not config.compile
     on_cpu = pick_device(config.device).type == "cpu"
     return chosen_use() if is_usual and on_cpu and is_dense(model) else "on"
+
+
+def agreed_use(model: nn.Module, config: TrainConfig, ranks: Ranks) -> Use:
+    """What all ranks train with: the choice of rank 0, since each would measure another time."""
+    return "off" if ranks.decide(ranks.is_first and use_in(model, config) == "off") else "on"
 
 
 def chosen_use() -> Use:

@@ -2,7 +2,8 @@
 
 import platform
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 import torch
 from torch import nn
@@ -10,11 +11,15 @@ from torch import nn
 from netwright.core import version
 from netwright.core.adapted_module import module_name
 from netwright.core.config import to_mapping
+from netwright.core.files.json_text import parse_json
+from netwright.core.files.manifest import read_folder
 from netwright.data.dataset import Data
 from netwright.data.fingerprint import OF_LOADER, fingerprint
 from netwright.optimizers.schedules import SCHEDULES
 from netwright.train.carried_state import lasting_tensors
 from netwright.train.own.parts import PARTS
+from netwright.train.saving.packing import unpack
+from netwright.train.saving.state_kinds import telling_forgeries
 from netwright.train.setting_marks import Resume
 from netwright.train.settings import DEFAULT_OPTIMIZER, TrainConfig, settings_marked
 
@@ -28,6 +33,7 @@ REGROUPING = (*settings_marked(Resume.REGROUPS), "own_optimizer", "own_parameter
 READING = (*settings_marked(Resume.READS), "by_length", "classes", "data", "seed")
 # They may change the last bit: said, not refused.
 SURROUNDINGS = ("device", "machine", "threads", "onednn")
+UNSAID = {"onednn": "on"}  # what a condition is where it is absent
 
 
 def describe_conditions(
@@ -82,12 +88,26 @@ def describe_conditions(
     }
 
 
+@telling_forgeries
+def saved_onednn(folder: Path, *, inside: Path | None) -> Literal["on", "off"]:
+    """Whether the run of a checkpoint trained with oneDNN.
+
+    Args:
+        folder: of the checkpoint.
+        inside: the run that it belongs to, if any.
+    """
+    files = read_folder(folder, inside=inside, wanted=lambda name: name == "state.json")
+    values = parse_json(files.get("state.json", b"{}"), folder / "state.json")
+    conditions = unpack(values.get("conditions"), {}) or {}
+    return "off" if conditions.get("onednn") == "off" else "on"
+
+
 def find_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, str]:
     """Name -> what has changed, in words, of the conditions that differ."""
     changes = {}
     for name in [*now, *(name for name in before if name not in now)]:
-        was: Any = before.get(name)
-        present: Any = now.get(name)
+        was: Any = before.get(name, UNSAID.get(name))
+        present: Any = now.get(name, UNSAID.get(name))
         if was == present:
             continue
         if name == "data":
@@ -97,7 +117,8 @@ def find_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str,
         elif name == "classes":
             changes[name] = f"the classes were {_listed(was)}, are {_listed(present)}"
         else:
-            changes[name] = f"{name} was {_text(was)}, is {_text(present)}"
+            told = "oneDNN" if name == "onednn" else name
+            changes[name] = f"{told} was {_text(was)}, is {_text(present)}"
     return changes
 
 
