@@ -26,44 +26,33 @@ and after a turn, in which each drops others, to 0.1.
 
 import argparse
 import copy
-import math
 import random
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import torch
 import torch.nn.functional as F
+from bert_contest import pretraining
 from contest import unseen
 from environment import enter_bench_environment
 from gpt2_training import Record, Turn, matmul_rate, take_turn
 from reporting import Row, add_json_option, quartiles, show, spread
 from torch import Tensor, nn
+from transformer_contest import DROPOUT, Contest, Size, Weights
+from translation_contest import translation
 
 from netwright.core.seeding import generator
 from netwright.data.array_encoder import ArrayEncoder
-from netwright.data.dataset import Data, Split
-from netwright.data.spec import IGNORED, DataSpec
-from netwright.data.text.multi30k import Multi30kConfig, load_parts
-from netwright.data.text.pretraining.framing import segments_of
-from netwright.data.text.pretraining.masking import mask_tokens
-from netwright.data.text.pretraining.sentence_pairs import pair_sentences
-from netwright.data.text.published import ARTICLES, read_published
-from netwright.data.text.tokenizer import BOS, EOS, PAD, SPECIALS
-from netwright.layers.attention.position_encoding import SinusoidalPositions
-from netwright.models.exchange.bert_weights import to_bert
+from netwright.data.dataset import Data
 from netwright.recipes.fitting.fit import prepare
 from netwright.recipes.fitting.gradient_fit import gradient_fit
 from netwright.recipes.fitting.prepared import RunContext
 
 LR, DECAY, LONGEST = 1e-4, 0.01, 1.0
-DROPOUT = 0.1
 TRIED = 4  # updates before the first round
 BEFORE, AFTER = 0.01, 0.1  # how far the losses of the gate may be apart
-Weights = Mapping[str, Tensor]
-JOINED = 4  # captions of Multi30k make a source, and a target
 COLUMNS = {
     "by": ("name", ""),
     "ms a step": ("ms", ".2f"),
@@ -74,49 +63,6 @@ COLUMNS = {
     "loss after": ("loss", ".4f"),
     "remarks": ("remarks", ""),
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Size:
-    """Of a network, and of its batches."""
-
-    layers: int
-    heads: int
-    width: int
-    length: int  # of a source and of a target; of BERT's texts
-    batch: int
-    vocabulary: int  # words, and the special tokens
-
-
-@dataclass(frozen=True, kw_only=True)
-class Contest:
-    """What all learn.
-
-    Args:
-        title: what it is.
-        model: ours, by name.
-        size: of network and batches.
-        spec: of the data.
-        train: what a turn reads.
-        held: what the gate reads.
-        peer: builds the yardstick of our weights, (inputs, targets) -> loss.
-        yardstick: its name.
-        is_compiled: the yardstick itself; otherwise there is a contestant that is.
-    """
-
-    title: str
-    model: str
-    size: Size
-    spec: DataSpec
-    train: Split
-    held: Split
-    peer: Callable[[Size, Weights], nn.Module]
-    yardstick: str
-    is_compiled: bool
-
-    @property
-    def device(self) -> torch.device:
-        return self.train.targets.device
 
 
 def parser() -> argparse.ArgumentParser:
@@ -132,212 +78,12 @@ def parser() -> argparse.ArgumentParser:
     return options
 
 
-def numbered(texts: Iterable[Sequence[str]], size: int) -> list[list[int]]:
-    """Words by how often they occur, behind the special tokens; the rarest share a number."""
-    texts = list(texts)
-    common = Counter(word for text in texts for word in text).most_common(size - len(SPECIALS) - 1)
-    numbers = {word: rank for rank, (word, _) in enumerate(common, start=len(SPECIALS))}
-    return [[numbers.get(word, size - 1) for word in text] for text in texts]
-
-
-def padded(texts: Sequence[Sequence[int]], length: int, fill: int) -> Tensor:
-    return torch.tensor([[*text[:length], *[fill] * (length - len(text))] for text in texts])
-
-
-def translation(size: Size, steps: int, device: str) -> Contest:
-    """Captions, a few joined, into as many."""
-    columns = load_parts(Multi30kConfig())["train"].columns
-    lines = [list(columns[language]) for language in ("en", "de")]
-    count = len(lines[0]) // JOINED
-    words = [
-        " ".join(side[JOINED * i : JOINED * (i + 1)]).split()
-        for side in lines
-        for i in range(count)
-    ]
-    tokens = numbered(words, size.vocabulary)
-    sources, said = tokens[:count], [[*text[: size.length - 1], EOS] for text in tokens[count:]]
-    told = [[BOS, *text[:-1]] for text in said]
-    inputs = torch.cat((padded(sources, size.length, PAD), padded(told, size.length, PAD)), dim=1)
-    whole = Split(inputs=inputs.to(device), targets=padded(said, size.length, IGNORED).to(device))
-    train, held = parted(whole, size, steps)
-    return Contest(
-        title="encoder-decoder",
-        model="transformer",
-        size=size,
-        spec=DataSpec(
-            inputs="pairs",
-            input_shape=(2 * size.length,),
-            target="tokens",
-            num_outputs=size.vocabulary,
-            vocab_size=size.vocabulary,
-            padding=PAD,
-            source_length=size.length,
-            shared_vocabulary=True,
-        ),
-        train=train,
-        held=held,
-        peer=torch_translator,
-        yardstick="torch.nn.Transformer",
-        is_compiled=True,
-    )
-
-
-def pretraining(size: Size, steps: int, device: str) -> Contest:
-    """Pairs of segments with masked words."""
-    words = read_published("wikitext-2", ARTICLES["train"]).split()
-    mask = size.vocabulary - 1
-    tokens = numbered([words], mask)
-    drawing = generator(0, "texts")
-    pairs = pair_sentences(tokens, (size.length - 3) // 2, drawing)
-    begin, end = (torch.full((len(pairs.labels), 1), token) for token in (BOS, EOS))
-    rows = torch.cat((begin, pairs.first, end, pairs.second, end), dim=1)
-    inputs, targets = mask_tokens(rows, mask, drawing)
-    targets[:, 0] = pairs.labels
-    train, held = parted(Split(inputs=inputs.to(device), targets=targets.to(device)), size, steps)
-    return Contest(
-        title="bert",
-        model="bert",
-        size=size,
-        spec=DataSpec(
-            inputs="masked",
-            input_shape=(rows.shape[1],),
-            target="tokens",
-            num_outputs=size.vocabulary,
-            vocab_size=size.vocabulary,
-        ),
-        train=train,
-        held=held,
-        peer=transformers_bert,
-        yardstick="transformers",
-        is_compiled=False,
-    )
-
-
 CONTESTS = {"encoder-decoder": translation, "bert": pretraining}
 SIZES = {
     "encoder-decoder": Size(layers=6, heads=8, width=512, length=64, batch=128, vocabulary=32_000),
     "bert": Size(layers=12, heads=12, width=768, length=127, batch=128, vocabulary=30_522),
 }
 SMALL = Size(layers=2, heads=2, width=32, length=31, batch=8, vocabulary=5_000)
-
-
-def parted(whole: Split, size: Size, steps: int) -> tuple[Split, Split]:
-    """As many rows as make so many updates, read several times where there are few; a batch."""
-    device = whole.targets.device
-    held, rest = torch.arange(len(whole), device=device).split(
-        [size.batch, len(whole) - size.batch]
-    )
-    again = torch.arange(steps * size.batch, device=device) % len(rest)
-    return whole.take(rest[again]), whole.take(held)
-
-
-COMMON = {
-    "self_attn.in_proj_": ("attn.c_attn",),
-    "self_attn.out_proj.": ("attn.c_proj",),
-    "linear1.": ("mlp.c_fc",),
-    "linear2.": ("mlp.c_proj",),
-    "norm1.": ("ln_1",),
-}
-TORCH_PARTS: dict[str, dict[str, tuple[str, ...]]] = {
-    "encoder": {**COMMON, "norm2.": ("ln_2",)},
-    "decoder": {
-        **COMMON,
-        "multihead_attn.in_proj_": ("cross.q_attn", "cross.c_attn"),
-        "multihead_attn.out_proj.": ("cross.c_proj",),
-        "norm2.": ("ln_cross",),
-        "norm3.": ("ln_2",),
-    },
-}
-
-
-class TorchTranslator(nn.Module):
-    """torch.nn.Transformer with one embedding, which also reads out, and sines."""
-
-    def __init__(self, size: Size) -> None:
-        super().__init__()
-        self.length = size.length
-        self.embedding = nn.Embedding(size.vocabulary, size.width)
-        self.positions = SinusoidalPositions(size.length, size.width)
-        self.drop = nn.Dropout(DROPOUT)
-        self.stacks = nn.Transformer(
-            size.width,
-            size.heads,
-            size.layers,
-            size.layers,
-            4 * size.width,
-            DROPOUT,
-            batch_first=True,
-            norm_first=True,
-        )
-        later = torch.ones(size.length, size.length, dtype=torch.bool).triu(1)
-        self.register_buffer("later", later, persistent=False)
-
-    def embed(self, tokens: Tensor) -> Tensor:
-        x = math.sqrt(self.embedding.embedding_dim) * self.embedding(tokens)
-        return self.drop(x + self.positions(0, tokens.shape[1]))
-
-    def forward(self, inputs: Tensor, targets: Tensor) -> Tensor:
-        source, told = inputs.split(self.length, dim=1)
-        is_padding = source == PAD
-        x = self.stacks(
-            self.embed(source),
-            self.embed(told),
-            tgt_mask=self.later,
-            tgt_is_causal=True,
-            src_key_padding_mask=is_padding,
-            memory_key_padding_mask=is_padding,
-        )
-        logits = F.linear(x, self.embedding.weight)
-        return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=IGNORED)
-
-
-def torch_translator(size: Size, first: Weights) -> nn.Module:
-    """With our weights by torch's names."""
-    named = {"embedding.weight": first["target_embedding.weight"]}
-    for stack, parts in TORCH_PARTS.items():
-        for kind in ("weight", "bias"):
-            named[f"stacks.{stack}.norm.{kind}"] = first[f"{stack}_norm.{kind}"]
-            for block in range(size.layers):
-                for theirs, ours in parts.items():
-                    maps = [first[f"{stack}.{block}.{own}.{kind}"] for own in ours]
-                    named[f"stacks.{stack}.layers.{block}.{theirs}{kind}"] = torch.cat(maps)
-    network = TorchTranslator(size)
-    network.load_state_dict(named)
-    return network
-
-
-def transformers_bert(size: Size, first: Weights) -> nn.Module:
-    """With our weights by its names."""
-    from transformers import BertConfig, BertForPreTraining
-
-    config = BertConfig(
-        vocab_size=size.vocabulary,
-        hidden_size=size.width,
-        num_hidden_layers=size.layers,
-        num_attention_heads=size.heads,
-        intermediate_size=4 * size.width,
-        attn_implementation="sdpa",
-    )
-    network = BertForPreTraining(config)
-    network.load_state_dict(to_bert(first))
-    return TransformersBert(network)
-
-
-class TransformersBert(nn.Module):
-    """BertForPreTraining, given what ours is given."""
-
-    def __init__(self, network: nn.Module) -> None:
-        super().__init__()
-        self.network = network
-
-    def forward(self, inputs: Tensor, targets: Tensor) -> Tensor:
-        labels = torch.cat((torch.full_like(targets[:, :1], IGNORED), targets[:, 1:]), dim=1)
-        return self.network(
-            input_ids=inputs,
-            token_type_ids=segments_of(inputs),
-            labels=labels,
-            next_sentence_label=targets[:, 0],
-        ).loss
 
 
 def by_hand(contest: Contest, first: Weights, *, compiles: bool) -> Turn:
