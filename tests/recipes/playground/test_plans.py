@@ -5,7 +5,13 @@ import torch
 
 from netwright.core.errors import ConfigError
 from netwright.recipes.plan.run_plan import PlannedRun
-from netwright.recipes.playground.plans import EPOCHS, painted_points, prepare_plan
+from netwright.recipes.playground.plans import (
+    EPOCHS,
+    MOST_ROWS,
+    painted_points,
+    prepare_plan,
+    stage_for,
+)
 from tests.repetition import for_each
 
 ROWS = [[x / 10, -x / 10, 3.0 * (x > 4)] for x in range(10)]
@@ -53,6 +59,15 @@ def test_a_plan_never_switches_onednn_off_for_the_process() -> None:
     typed = {"train.onednn": "off"}
     recipe = PlannedRun(data="moons", model="mlp", settings=typed).recipe()
     assert prepare_plan(recipe).recipe.train.onednn == "on"
+
+
+def test_of_many_rows_some_are_taken_which_is_told() -> None:
+    settings = {"data.n": str(2 * MOST_ROWS)}
+    prepared = prepare_plan(PlannedRun(data="moons", model="svm", settings=settings).recipe())
+    assert len(prepared.data.train) == MOST_ROWS
+    assert len(set(prepared.data.train.targets.tolist())) == 2
+    (note,) = stage_for(prepared).opening()["notes"]
+    assert note == "the playground takes 5,000 of the 7,000 train rows"
 
 
 def test_painted_points_take_the_place_of_the_recipes_data() -> None:

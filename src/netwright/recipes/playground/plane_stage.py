@@ -50,7 +50,7 @@ class PlaneStage:
         self.range = (float(targets.amin()), float(targets.amax()))
 
     def opening(self) -> dict[str, Any]:
-        """The points, and what the axes and the classes are called."""
+        """The points, what the axes and the classes are called, and what was done to the data."""
         data, spec = self.prepared.data, self.prepared.data.spec
         return {
             "stage": "plane",
@@ -60,6 +60,7 @@ class PlaneStage:
             "x": [float(self.low[0]), float(self.high[0])],
             "y": [float(self.low[1]), float(self.high[1])],
             "range": self.range,
+            "notes": list(data.notes),
             "points": {
                 name: _points(split) for name, split in data.splits() if name in {"train", "val"}
             },

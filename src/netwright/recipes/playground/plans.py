@@ -9,6 +9,7 @@ import torch
 from netwright.core.errors import ConfigError
 from netwright.data.arrays import ArraysConfig, from_arrays
 from netwright.data.dataset import Data
+from netwright.data.loading.stored import evenly_spaced
 from netwright.recipes.fitting.fit import put_together
 from netwright.recipes.fitting.prepared import Prepared
 from netwright.recipes.plan.recipe import Recipe
@@ -20,6 +21,7 @@ EPOCHS = 20_000  # a person stops it long before
 QUICK = 0.02  # seconds that a model may take for a picture of many cells
 MOST_POINTS = 5_000
 CLASSES = 6  # of points that are painted
+MOST_ROWS = 5_000  # of a split: some models learn from all rows in one step, which nothing ends
 
 
 def prepare_plan(recipe: Recipe, data: Data | None = None) -> Prepared:
@@ -34,7 +36,20 @@ def prepare_plan(recipe: Recipe, data: Data | None = None) -> Prepared:
     if train.max_steps is None and train.epochs is None:
         train = replace(train, epochs=EPOCHS)
     recipe = replace(recipe, train=train)
-    return put_together(recipe, load_configured(recipe) if data is None else data)
+    return put_together(recipe, _sampled(load_configured(recipe) if data is None else data))
+
+
+def _sampled(data: Data) -> Data:
+    """The same data with some of its rows, where there are many; a note says so."""
+    large = {name: split for name, split in data.splits() if len(split) > MOST_ROWS}
+    notes = [
+        f"the playground takes {MOST_ROWS:,} of the {len(split):,} {name} rows"
+        for name, split in large.items()
+    ]
+    taken = {
+        name: split.take(evenly_spaced(len(split), MOST_ROWS)) for name, split in large.items()
+    }
+    return replace(data, notes=(*data.notes, *notes), **taken)
 
 
 def painted_points(points: Sequence[Sequence[float]]) -> Data:

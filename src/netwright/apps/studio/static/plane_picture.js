@@ -35,7 +35,7 @@ export class Plane {
       ({ x: part(x, first), y: 1 - part(y, second), target: kinds[target] ?? target, split })));
     this.shades = told.target === "class" ? ofClasses(kinds) : aroundZero();
     this.words.textContent = `${told.features[0]} to the right, ${told.features[1]} upwards; `
-      + `filled points are learned from, hollow ones are held out`;
+      + ["filled points are learned from, hollow ones are held out", ...(told.notes || [])].join("; ");
     this.top.setAttribute("aria-label", `the plane of ${told.features.join(" and ")}, ${this.points.length} points; `
       + "arrows move a cross, Enter paints there");
     this.drawPoints();
