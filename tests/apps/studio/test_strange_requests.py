@@ -3,11 +3,17 @@
 import json
 import random
 import string
+from collections.abc import Iterator
+from contextlib import contextmanager
+from queue import Queue
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 
+pytest.importorskip("starlette")
+
+from netwright.apps.studio.playgrounds import ACTIONS, Playgrounds, Watched
 from tests.apps.studio.conftest import LET_IN, Open, Visitor
 from tests.repetition import slow_but
 
@@ -35,6 +41,7 @@ POSTS = (
     "generate",
     "upload",
     "nothing",
+    "playground",
     "playground/act",
     "check",
 )
@@ -47,6 +54,11 @@ TRAVELS = [
     *("%00", "%c0%ae%c0%ae/secret.txt", "runs/mlp-2-0%00.csv", "\U0001f600", "x" * 3000, "-c"),
 ]
 ODD: list[Any] = [None, True, 0, -1, 1e308, "", "x", [], {}, [[]], {"a": {}}, *TRAVELS[:8]]
+NAMED: list[Any] = [
+    {"train.lr": "0.1"},
+    {"model.embeddings": "/etc"},
+    *({name: 1} for name in ("self", "seed", "size", "settings")),
+]
 
 
 def some(chance: random.Random) -> str:
@@ -61,18 +73,28 @@ def some(chance: random.Random) -> str:
     return chr(chance.randrange(1, 0xD000)) * chance.randrange(4)
 
 
-def body_of(chance: random.Random) -> bytes:
+def body_of(chance: random.Random, playground: str, *, is_opening: bool) -> bytes:
     asked: dict[str, Any] = {
+        "name": chance.choice([playground, playground, *ODD]),
+        "action": chance.choice([*ACTIONS, *ODD]),
+        "speed": chance.choice([1e-300, 10**400, *ODD]),
+        "points": chance.choice([[[0, 0, 0], [0, 1, 1]] * 3, *ODD]),
+        "claim": chance.choice(["novikoff", *ODD]),
+        "size": chance.choice(["quick", *ODD]),
         "run": chance.choice(["runs/mlp-8-1", *ODD]),
         "data": chance.choice(["moons", *ODD]),
         "model": chance.choice(["mlp", *ODD]),
-        "settings": chance.choice([{"train.lr": "0.1"}, {"model.embeddings": "/etc"}, *ODD]),
+        "settings": chance.choice(
+            [{"train.lr": "0.1"}, {"model.embeddings": "/etc"}, *NAMED, *ODD]
+        ),
         "seed": chance.choice([0, *ODD]),
         "rows": chance.choice([[{"x0": 1, "x1": 2}], *ODD]),
         "prompt": chance.choice(ODD),
     }
     for name in chance.sample(sorted(asked), chance.randrange(len(asked))):
         del asked[name]
+    if is_opening:
+        return json.dumps({**asked, "speed": "x"}).encode()  # one that opens would never end
     content = json.dumps(asked).encode()
     if chance.random() < 0.3:
         place = chance.randrange(len(content))
@@ -80,7 +102,7 @@ def body_of(chance: random.Random) -> bytes:
     return content
 
 
-def spoiled(chance: random.Random, visitor: Visitor) -> tuple[str, int, bytes]:
+def spoiled(chance: random.Random, visitor: Visitor, playground: str) -> tuple[str, int, bytes]:
     headers = dict(LET_IN)
     if chance.random() < 0.1:
         headers[chance.choice(["Host", "Origin", "Cookie", "Content-Type"])] = some(chance)
@@ -91,7 +113,7 @@ def spoiled(chance: random.Random, visitor: Visitor) -> tuple[str, int, bytes]:
     else:
         name = chance.choice(POSTS)
         method, target = "POST", f"/api/{name}?run={quote(some(chance))}&name={quote(some(chance))}"
-        body = body_of(chance)
+        body = body_of(chance, playground, is_opening=name == "playground")
         headers.setdefault("Content-Type", "application/json")
     if chance.random() < 0.05:
         method = chance.choice(["PUT", "DELETE", "OPTIONS", "HEAD", "PATCH", "TRACE"])
@@ -99,15 +121,39 @@ def spoiled(chance: random.Random, visitor: Visitor) -> tuple[str, int, bytes]:
     return f"{method} {target} {body!r}", answer.status, answer.body
 
 
+@contextmanager
+def opened_playground(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The name of a playground whose pictures somebody reads."""
+    found: Queue[str] = Queue()
+    first = Playgrounds.open
+
+    async def told(playgrounds: Playgrounds, asked: Any) -> Watched:
+        watched = await first(playgrounds, asked)
+        found.put(watched.name)
+        return watched
+
+    monkeypatch.setattr(Playgrounds, "open", told)
+    headers = {**LET_IN, "Content-Type": "application/json"}
+    body = json.dumps({"data": "moons", "model": "mlp", "settings": {"data.n": "60"}}).encode()
+    reading = visitor.asking.begin("POST", "/api/playground", body, headers)
+    yield found.get(timeout=60)
+    reading.cancel()
+
+
 @pytest.mark.parametrize("seed", slow_but([0], range(20)))
-def test_no_request_fails_or_tells_what_lies_outside(studio: Open, seed: int) -> None:
+def test_no_request_fails_or_tells_what_lies_outside(
+    studio: Open, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     visitor, chance = studio(), random.Random(seed)
     (visitor.folder.parent / "secret.txt").write_text(SECRET)
     (visitor.folder / "linked").symlink_to(visitor.folder.parent)
-    for _ in range(250):
-        asked, status, body = spoiled(chance, visitor)
-        assert status < 500 or status == 507, asked
-        assert SECRET.encode() not in body and b"root:" not in body, asked
+    with opened_playground(visitor, monkeypatch) as name:
+        for _ in range(250):
+            asked, status, body = spoiled(chance, visitor, name)
+            assert status < 500 or status == 507, asked
+            assert SECRET.encode() not in body and b"root:" not in body, asked
+        told = visitor.post("/api/playground/act", {"name": name, "action": "pause"})
+        assert told.status == 200  # it is open still
     beside = {path.name for path in visitor.folder.parent.iterdir()}
     assert beside == {"folder", "secret.txt"}
 
