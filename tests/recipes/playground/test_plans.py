@@ -61,6 +61,15 @@ def test_a_plan_never_switches_onednn_off_for_the_process() -> None:
     assert prepare_plan(recipe).recipe.train.onednn == "on"
 
 
+def test_it_computes_on_the_cpu_in_this_process_whatever_is_asked_for() -> None:
+    asked = {"parallel": "shard", "workers": "3", "compile": "true", "track": "tensorboard"}
+    settings = {f"train.{name}": value for name, value in asked.items()}
+    prepared = prepare_plan(PlannedRun(data="moons", model="mlp", settings=settings).recipe())
+    train = prepared.recipe.train
+    assert (train.device, train.parallel, train.workers) == ("cpu", "auto", 0)
+    assert not train.compile and not train.track
+
+
 def test_of_many_rows_some_are_taken_which_is_told() -> None:
     settings = {"data.n": str(2 * MOST_ROWS)}
     prepared = prepare_plan(PlannedRun(data="moons", model="svm", settings=settings).recipe())

@@ -2,7 +2,8 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
+from typing import Any
 
 import torch
 
@@ -16,12 +17,19 @@ from netwright.recipes.plan.recipe import Recipe
 from netwright.recipes.plan.sources import load_configured
 from netwright.recipes.playground.picture import Stage
 from netwright.recipes.playground.plane_stage import choose_plane
+from netwright.train.run_setting_groups import Hardware, Keeping
 
 EPOCHS = 20_000  # a person stops it long before
 QUICK = 0.02  # seconds that a model may take for a picture of many cells
 MOST_POINTS = 5_000
 CLASSES = 6  # of points that are painted
 MOST_ROWS = 5_000  # of a split: some models learn from all rows in one step, which nothing ends
+USUAL: dict[str, Any] = {
+    one.name: one.default for group in (Keeping, Hardware) for one in fields(group)
+}
+# It computes on the CPU, in this process, and keeps nothing, whatever a recipe says.
+# Without oneDNN a plan that is paused would keep all of the process from using it.
+FIXED = {**USUAL, "device": "cpu", "doctor": False, "restore_best": False, "onednn": "on"}
 
 
 def prepare_plan(recipe: Recipe, data: Data | None = None) -> Prepared:
@@ -31,8 +39,7 @@ def prepare_plan(recipe: Recipe, data: Data | None = None) -> Prepared:
         recipe: model, data and training.
         data: in the place of the recipe's own, where it was painted.
     """
-    # Without oneDNN a plan that is paused would keep all of the process from using it.
-    train = replace(recipe.train, device="cpu", doctor=False, restore_best=False, onednn="on")
+    train = replace(recipe.train, **FIXED)
     if train.max_steps is None and train.epochs is None:
         train = replace(train, epochs=EPOCHS)
     recipe = replace(recipe, train=train)
@@ -46,7 +53,7 @@ def _sampled(data: Data) -> Data:
         f"the playground takes {MOST_ROWS:,} of the {len(split):,} {name} rows"
         for name, split in large.items()
     ]
-    taken = {
+    taken: dict[str, Any] = {
         name: split.take(evenly_spaced(len(split), MOST_ROWS)) for name, split in large.items()
     }
     return replace(data, notes=(*data.notes, *notes), **taken)

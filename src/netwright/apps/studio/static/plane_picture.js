@@ -4,6 +4,7 @@ import { element } from "./elements.js";
 import { aroundZero, colourOf, css, ofClasses, rgb, sharpen, small } from "./shades.js";
 
 const CELLS = 256;  // places along each side that a painted point can have
+const CLASSES = 6;  // that painted points can have
 const FINER = 4;  // times as many places are coloured as the studio sends
 const APART = 14;  // pixels between two points of one stroke
 const NEAR = 16;  // pixels from which a point is erased
@@ -33,6 +34,7 @@ export class Plane {
     const kinds = told.classes.map((name, place) => (/^\d$/.test(name) ? Number(name) : place));
     this.points = Object.entries(points).flatMap(([split, rows]) => rows.map(([first, second, target]) =>
       ({ x: part(x, first), y: 1 - part(y, second), target: kinds[target] ?? target, split })));
+    this.canBePainted = told.target === "class" && kinds.every((kind) => kind < CLASSES);
     this.shades = told.target === "class" ? ofClasses(kinds) : aroundZero();
     this.words.textContent = `${told.features[0]} to the right, ${told.features[1]} upwards; `
       + ["filled points are learned from, hollow ones are held out", ...(told.notes || [])].join("; ");

@@ -9,6 +9,12 @@ import { asRows, asText, Plane } from "./plane_picture.js";
 
 const USUAL = { "model.hidden": "8,8", "model.activation": "tanh", "model.dropout": "0" };
 const BUILT_IN = ["moons", "circles", "xor", "spirals", "blobs"];
+// Settings of training that a playground does not heed: it computes on the CPU and keeps nothing.
+const FIXED = [
+  "log_every", "eval_every", "save_every", "save_steps", "keep", "keep_path", "track", "doctor", "profile",
+  "precision", "compile", "activation_checkpointing", "capture", "onednn", "channels_last", "parallel",
+  "rank_timeout", "workers", "device", "restore_best"
+];
 const address = new URLSearchParams(location.search);
 let typed = {}, model = address.get("model") || "mlp", painted = address.get("points") || "";
 let name = "", isPlaying = false, leaving = new AbortController(), latest = null, inputs = ["x1", "x2"], formsOf = "";
@@ -19,7 +25,7 @@ for (const [field, path] of [["rate", "train.lr"], ["noise", "data.noise"]]) if 
 for (const field of ["data", "seed", "speed"]) if (address.get(field)) find(field).value = address.get(field);
 typed["train.lr"] = find("rate").value;
 
-const plane = new Plane(find("plane"), () => find("brush").value, paint);
+const plane = new Plane(find("plane"), () => (find("brush").disabled ? "" : find("brush").value), paint);
 const network = new Network(find("network"), (unit) => { find("shown").value = find("shown").value === String(unit) ? "" : String(unit); redraw(); });
 const chart = new LossChart(find("losses"));
 
@@ -49,7 +55,7 @@ async function offer() {
     find("model").replaceChildren(...Object.entries(told.models).map(([one, sentence]) =>
       element("option", { value: one, selected: one === model, title: sentence }, one)));
     for (const section of ["model", "train"]) {
-      find(`${section}-fields`).replaceChildren(...told.fields[section].map((field) => fieldOf(section, field, typed, () => trying(change))));
+      find(`${section}-fields`).replaceChildren(...told.fields[section].filter((field) => section !== "train" || !FIXED.includes(field.name)).map((field) => fieldOf(section, field, typed, () => trying(change))));
     }
     offerActivations(told.fields.model.find((field) => field.name === "activation"));
     const noise = told.fields.data.find((field) => field.name === "noise");
@@ -126,7 +132,12 @@ function take(message) {
 
 function begin(told) {
   inputs = told.features;
+  openPlane(told);
+}
+
+function openPlane(told) {
   plane.open(told);
+  find("brush").disabled = !plane.canBePainted;
 }
 
 function show(numbers, arrays) {
@@ -180,7 +191,7 @@ function paint(points) {
 
 async function chooseData() {
   for (const path of Object.keys(typed)) if (path.startsWith("data.")) delete typed[path];
-  if (isPainted() && !painted) plane.open({ ...(plane.told || {}), x: [-1, 1], y: [-1, 1], points: {}, features: inputs, target: "class", classes: ["0", "1"] });
+  if (isPainted() && !painted) openPlane({ ...(plane.told || {}), x: [-1, 1], y: [-1, 1], points: {}, features: inputs, target: "class", classes: ["0", "1"] });
   if (isPainted() && !find("brush").value) find("brush").value = "0";
   await change();
 }
