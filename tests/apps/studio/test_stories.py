@@ -188,6 +188,39 @@ def test_two_columns_of_a_table_in_the_playground(
     browser.wait("document.querySelector('#network').innerText.includes('square')")
 
 
+def test_only_classes_that_can_be_painted_have_a_brush(
+    browser: Browser, address: str, work: Path
+) -> None:
+    rows = "".join(f"{n},{n % 7},{n / 3},{'abcdefgh'[n % 8]}\n" for n in range(80))
+    (work / "things.csv").write_text("size,rest,amount,kind\n" + rows)
+    for target in ("amount", "kind"):
+        page = f"/playground?data=things.csv&model=knn&data.target={target}"
+        browser.go(home(address) + page)
+        browser.wait(f"{PICTURES} > 0 && document.querySelector('#brush').disabled")
+    browser.click("#clear")
+    browser.wait("!document.querySelector('#brush').disabled")
+    assert not browser.ask("document.querySelector('[name=\"train.parallel\"]')")
+
+
+def test_a_change_that_waits_is_checked_also_after_a_failure(
+    browser: Browser, address: str
+) -> None:
+    browser.go(home(address) + "/theory?claim=novikoff")
+    browser.wait("document.querySelector('#verdict').dataset.answer === 'holds'")
+    browser.ask(
+        "(() => { const usual = window.fetch; let asked = 0; window.fetch = (path, sent) => "
+        "path !== '/api/check' || asked++ ? usual(path, sent) : "
+        "new Promise((_, fail) => { window.release = () => fail(new Error('lost')); }); })()"
+    )
+    browser.click("#check")
+    browser.wait("Boolean(window.release)")
+    browser.click("#assumptions input[name='separable']")
+    browser.click("#check")  # a switch alone waits for it where the first check took long
+    browser.ask("window.release()")
+    browser.wait("document.querySelector('#verdict').dataset.answer === 'fails'")
+    assert "as set" in browser.ask("document.querySelector('#claims').textContent")
+
+
 def test_a_claim_turns_when_its_assumption_is_switched_off(browser: Browser, address: str) -> None:
     browser.go(home(address) + "/theory?claim=novikoff")
     browser.wait("document.querySelector('#verdict').dataset.answer === 'holds'")

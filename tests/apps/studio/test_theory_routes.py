@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from starlette.requests import Request
 
 from netwright.apps.server.refusal import RefusalError
 from netwright.apps.server.server_config import ServerConfig
-from netwright.apps.studio.jobs import Jobs
+from netwright.apps.studio.jobs import Job, Jobs
 from netwright.apps.studio.theory_routes import LEDGER, TheoryRoutes
 from tests.apps.studio.conftest import Open
 
@@ -31,17 +32,29 @@ def test_the_ledger_is_made_by_a_command_and_shown_as_a_strangers_page(
 ) -> None:
     visitor = studio()
     started: list[Any] = []
+    code: list[int | None] = [None]
+    process: Any = SimpleNamespace(pid=1, poll=lambda: code[-1])
 
     def start(jobs: Jobs, words: Any, said: str) -> Any:
         started.append(words)
         (jobs.folder / LEDGER).parent.mkdir(exist_ok=True)
         (jobs.folder / LEDGER).write_text("<script>1</script>")
-        return type("Job", (), {"process": type("Process", (), {"pid": 1})})
+        return Job(said, jobs.folder / "log", process)
 
     assert visitor.get("/ledger").status == 404
+    state = {"is_running": False, "is_made": False, "said": ""}
+    assert visitor.get("/api/ledger/state").json == state
     monkeypatch.setattr(Jobs, "start", start)
     assert visitor.post("/api/ledger", {}).json["said"] == "checking all claims"
     assert started == [["theory", "--all", "--html", LEDGER]]
+    assert visitor.get("/api/ledger/state").json["is_running"]
+    again = visitor.post("/api/ledger", {})
+    assert again.status == 409 and "wait" in again.error and len(started) == 1
+    code.append(1)
+    (visitor.folder / "log").write_text("no room\n")
+    state = {"is_running": False, "is_made": True, "said": "no room"}
+    assert visitor.get("/api/ledger/state").json == state
+    assert visitor.post("/api/ledger", {}).status == 200
     answer = visitor.get("/ledger")
     assert answer.headers["content-security-policy"].startswith("sandbox")
 

@@ -8,7 +8,7 @@ GET  /try            asks a run           GET  /api/run, POST /api/predict, gene
 GET  /inside, /view  looks inside         GET  /api/views, /api/view
 GET  /playground     watches training     POST /api/playground, /api/playground/act
 GET  /theory         checks claims        GET  /api/claims, /api/claim, POST /api/check
-GET  /ledger         of all claims        POST /api/ledger
+GET  /ledger         of all claims        GET  /api/ledger/state, POST /api/ledger
 GET  /enter          lets a browser in    GET  /static/NAME                styles and scripts
 """
 

@@ -33,7 +33,7 @@ def theory_page() -> str:
         )
         + row(
             button("check", "Check it", is_main=True),
-            button("reset", "As it is claimed"),
+            button("reset", "Reset to the claim"),
             place("message", live=True, kind="message"),
         )
         + place("command")
@@ -42,7 +42,7 @@ def theory_page() -> str:
     page.section(
         "All claims",
         row(text_field("filter", "Filter", shown="a part of a name, a topic, a statement")),
-        row(button("ledger", "Check all of them, as a page"), place("ledger-words", live=True)),
+        row(button("ledger", "Check all claims and make a page"), place("ledger-words", live=True)),
         note("The ledger of all claims takes a few minutes, in a process of its own."),
         place("claims"),
     )

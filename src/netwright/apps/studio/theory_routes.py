@@ -14,7 +14,7 @@ from netwright.apps.server.refusal import RefusalError, try_later
 from netwright.apps.server.replies import as_json
 from netwright.apps.server.server_config import ServerConfig
 from netwright.apps.studio.claim_checks import asked_claim, describe_claim, list_claims
-from netwright.apps.studio.jobs import LOGS, Jobs
+from netwright.apps.studio.jobs import LOGS, Job, Jobs
 from netwright.apps.studio.limited_checks import LimitedChecks
 from netwright.apps.studio.pages import FOREIGN, as_page
 from netwright.apps.studio.sent_object import sent_object
@@ -40,6 +40,8 @@ class TheoryRoutes:
     ) -> None:
         self.folder, self.config, self.jobs, self.is_ending = folder, config, jobs, is_ending
         self.checks = LimitedChecks()
+        self._ledger: Job | None = None
+        self._starting = asyncio.Lock()
 
     def routes(self) -> Mapping[str, tuple[str, Endpoint]]:
         """Path -> the method, and what answers."""
@@ -50,6 +52,7 @@ class TheoryRoutes:
             "/api/claim": ("GET", self.claim),
             "/api/check": ("POST", self.check),
             "/api/ledger": ("POST", self.make_ledger),
+            "/api/ledger/state": ("GET", self.ledger_state),
         }
 
     async def page(self, request: Request) -> Response:
@@ -75,8 +78,21 @@ class TheoryRoutes:
         """Check all of them, in a process of its own."""
         await sent_object(request, self.config)
         words = ["theory", "--all", "--html", LEDGER]
-        job = await asyncio.to_thread(self.jobs.start, words, f"netwright {' '.join(words)}")
+        async with self._starting:
+            if self._is_making():
+                raise RefusalError(HTTPStatus.CONFLICT, "all claims are being checked: wait for it")
+            job = await asyncio.to_thread(self.jobs.start, words, f"netwright {' '.join(words)}")
+            self._ledger = job
         return JSONResponse({"said": "checking all claims", "pid": job.process.pid})
+
+    async def ledger_state(self, request: Request) -> Response:
+        """Whether it is being made, whether there is one, and why the last one failed."""
+        is_made = await asyncio.to_thread((self.folder / LEDGER).is_file)
+        said = self._ledger.to_json()["said"] if self._ledger else ""
+        return JSONResponse({"is_running": self._is_making(), "is_made": is_made, "said": said})
+
+    def _is_making(self) -> bool:
+        return self._ledger is not None and self._ledger.process.poll() is None
 
     async def ledger(self, request: Request) -> Response:
         """The page that was made last."""

@@ -7,6 +7,7 @@ import { sliderOf, switchOf } from "./sliders.js";
 
 const KINDS = { theorem: "theorem", empirical: "measured", false: "often said, and wrong" };
 const MOODS = { holds: "good", fails: "bad", undecided: "" };
+const LOOK_EVERY = 2000;  // milliseconds
 const QUICK = 3;  // seconds: an experiment that takes no longer runs at each change
 const address = new URLSearchParams(location.search);
 let claims = [], told = null, typed = {}, checked = {}, asked = 0, isRunning = false, isWaiting = false;
@@ -71,20 +72,20 @@ async function check() {
     ...(find("size").value === "quick" ? [] : ["--size", find("size").value]), ...(find("seed").value === "0" ? [] : ["--seed", find("seed").value])]);
   if (isRunning) { isWaiting = true; return; }
   isRunning = true;
-  const number = ++asked, name = told.name;
+  const number = ++asked, name = told.name, isUsual = !Object.keys(typed).length;
   say("the experiment runs ...");
   find("verdict").classList.add("old");
   try {
     const found = await ask("/api/check", { claim: name, settings: typed, size: find("size").value, seed: Number(find("seed").value) });
     if (name === told.name && number === asked) show(found);
-    checked[name] = { ...found, isUsual: !Object.keys(typed).length };
+    checked[name] = { ...found, isUsual };
     say("");
     drawList();
   } finally {
     isRunning = false;
     find("verdict").classList.remove("old");
+    if (isWaiting) { isWaiting = false; trying(check); }
   }
-  if (isWaiting) { isWaiting = false; await check(); }
 }
 
 function show(found) {
@@ -111,8 +112,20 @@ function drawList() {
 }
 
 async function makeLedger() {
-  const said = (await ask("/api/ledger", {})).said;
-  find("ledger-words").replaceChildren(`${said}; then it is `, element("a", { href: "/ledger", target: "_blank" }, "the ledger"));
+  await ask("/api/ledger", {});
+  await showLedger();
+}
+
+// The page of all claims, when no command writes it any more.
+async function showLedger() {
+  let state = await ask("/api/ledger/state");
+  while (state.is_running) {
+    find("ledger-words").textContent = "checking all claims ...";
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY));
+    state = await ask("/api/ledger/state");
+  }
+  const link = state.is_made ? element("a", { href: "/ledger", target: "_blank" }, "the ledger") : "";
+  find("ledger-words").replaceChildren(state.said, " ", link);
 }
 
 const on = (name, event, action) => find(name).addEventListener(event, () => trying(action));
@@ -125,3 +138,4 @@ on("filter", "input", drawList);
 on("ledger", "click", makeLedger);
 find("settings").addEventListener("submit", (event) => event.preventDefault());
 trying(begin);
+trying(showLedger);
