@@ -39,6 +39,11 @@ class Place:
         return self.top / "home"
 
     @property
+    def cache(self) -> Path:
+        """What netwright remembers from run to run: known files alone."""
+        return self.top / "cache"
+
+    @property
     def temporary(self) -> Path:
         """Where temporary files go; empty again at the end."""
         return self.top / "temporary"

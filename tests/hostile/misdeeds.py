@@ -41,6 +41,13 @@ def delete() -> None:
     shutil.rmtree(OUTSIDE / "folder")
 
 
+def remember() -> None:
+    """Leave a file of a strange name in the cache."""
+    cache = Path(os.environ["NETWRIGHT_HOME"])
+    cache.mkdir(exist_ok=True)
+    (cache / "autorun.py").write_text("x")
+
+
 def leave_behind() -> None:
     """Forget a temporary file."""
     (Path(os.environ["TMPDIR"]) / "forgotten").write_text("x")
@@ -98,6 +105,7 @@ MISDEEDS: dict[Callable[[], None], str] = {
     open_to_all: "written",
     delete: "deleted",
     leave_behind: "written",
+    remember: "written",
     steer: "escape codes",
     raise_it: "traceback",
     swell: "memory",

@@ -11,6 +11,8 @@ from tests.hostile.case import Case, Place
 from tests.hostile.jail import run_jailed
 from tests.hostile.verdict import Verdict, faults_of, how_it_ended
 
+REMEMBERED = {"onednn.json"}  # files that training may leave in the cache
+
 
 def try_case(case: Case, honest: Path, *, before: Callable[[], None] | None = None) -> Verdict:
     """Set a case up in a new folder, type its commands, and say how it ended.
@@ -42,6 +44,7 @@ def _tried(case: Case, place: Place, before: Callable[[], None] | None) -> Verdi
             folder=place.work,
             environment={
                 "HOME": str(place.home),
+                "NETWRIGHT_HOME": str(place.cache),
                 "TMPDIR": str(place.temporary),
                 "TERM": "dumb",  # colours and bars would be escape codes of our own
                 **case.environment,
@@ -64,4 +67,7 @@ def _tried(case: Case, place: Place, before: Callable[[], None] | None) -> Verdi
     left = [path.name for path in place.temporary.iterdir()]
     if left:
         faults.setdefault("written", f"left behind in the temporary folder: {', '.join(left)}")
+    strange = [path.name for path in place.cache.rglob("*") if path.name not in REMEMBERED]
+    if strange:
+        faults.setdefault("written", f"in the cache: {', '.join(strange)}")
     return Verdict(case=case.name, ends=ends, faults=faults, said=said, seconds=seconds)
