@@ -65,18 +65,12 @@ def test_scikit_learn_finds_networks_right(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
-def failures_of_the_defaults(estimator: Any) -> dict[str, str]:
-    if isinstance(estimator, NetClassifier):
-        return expected_failures(estimator)
-    rounding = "the same row in another batch is rounded otherwise in float32, by 2e-7; 1e-7 is let"
-    return {**expected_failures(estimator), "check_methods_subset_invariance": rounding}
-
-
 @pytest.mark.slow
 @parametrize_with_checks(  # type: ignore[untyped-decorator]
-    [NetClassifier(), NetRegressor()], expected_failed_checks=failures_of_the_defaults
+    [NetClassifier(), NetRegressor()], expected_failed_checks=expected_failures
 )
-def test_scikit_learn_finds_the_defaults_right(
-    estimator: BaseEstimator, check: Callable[[BaseEstimator], None]
-) -> None:
+def test_scikit_learn_finds_the_defaults_right(estimator: BaseEstimator, check: Any) -> None:
+    is_by_batch = check.func.__name__ == "check_methods_subset_invariance"
+    if isinstance(estimator, NetRegressor) and is_by_batch:
+        pytest.skip("it compares numbers of float32 to 1e-7, and rounding differs by machine")
     check(estimator)
