@@ -77,7 +77,7 @@ EQUIVALENT = (
     ),
     Equivalent(
         "data/fingerprint.py",
-        "flat.shape[1] % 8 -> flat.shape[1] * 8",
+        "flat.shape[1] % WORD -> flat.shape[1] * WORD",
         "what is whole already is padded by nothing",
     ),
     Equivalent(
