@@ -47,6 +47,14 @@ def test_units_and_lines_are_those_of_the_layers() -> None:
     assert abs(int(drawn.arrays["weights 0"].flatten()[largest]) - 128) == 127
 
 
+def test_a_picture_without_units_has_the_same_regions() -> None:
+    stage = stage_of()
+    quick, whole = stage.draw(with_units=False), stage.draw()
+    assert np.array_equal(quick.arrays["answers"], whole.arrays["answers"])
+    assert list(quick.arrays) == ["answers"] and not quick.numbers
+    assert stage.prepared.model.training
+
+
 def test_a_model_that_takes_long_has_fewer_cells() -> None:
     prepared = stage_of().prepared
     moments = iter(range(100))

@@ -37,7 +37,7 @@ def playground_page(files: Sequence[str]) -> str:
         button("play", "Play", is_main=True),
         button("step", "One step"),
         button("restart", "Start again"),
-        choice_field("speed", "Steps a second", SPEEDS, value="20"),
+        choice_field("speed", "Steps a second", SPEEDS, value="100"),
         choice_field("rate", "Learning rate", RATES, value="0.03"),
         choice_field("activation", "Activation", []),
         choice_field("noise", "Noise of the data", NOISES, value="0.1"),

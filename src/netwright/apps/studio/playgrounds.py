@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -54,9 +53,11 @@ class Watched:
         """Keep a picture for the reader, who misses those before it; called while training."""
         with self._lock:
             if self._waiting and _may_be_missed(self._waiting[-1]):
-                missed = self._waiting.pop()
-                measured = {name: missed.numbers[name] for name in _measures(missed)}
-                picture = replace(picture, numbers={**measured, **picture.numbers})
+                missed = self._waiting.pop()  # it may have what the new one has not: units, losses
+                picture = Picture(
+                    numbers={**missed.numbers, **picture.numbers},
+                    arrays={**missed.arrays, **picture.arrays},
+                )
             self._since = self._since or time.monotonic()
             self._waiting.append(picture)
             is_unread = time.monotonic() - self._since > UNREAD
@@ -179,8 +180,12 @@ class Playgrounds:
 def packed(picture: Picture) -> bytes:
     """One message."""
     shapes = {name: array.shape for name, array in picture.arrays.items()}
-    numbers = _finite({**picture.numbers, "arrays": shapes})
-    head = json.dumps(numbers, allow_nan=False, separators=(",", ":")).encode()
+    numbers = {**picture.numbers, "arrays": shapes}
+    try:
+        text = json.dumps(numbers, allow_nan=False, separators=(",", ":"))
+    except ValueError:  # few have such numbers, and looking for them takes longer than writing
+        text = json.dumps(_finite(numbers), allow_nan=False, separators=(",", ":"))
+    head = text.encode()
     body = b"".join([head, *(array.tobytes() for array in picture.arrays.values())])
     return (len(body) + 4).to_bytes(4, "little") + len(head).to_bytes(4, "little") + body
 
@@ -196,10 +201,6 @@ def _set_speed(watched: Watched, asked: Asked) -> None:
 
 def _may_be_missed(picture: Picture) -> bool:
     return bool(picture.numbers["kind"] == "picture")
-
-
-def _measures(picture: Picture) -> set[str]:
-    return {"train", "val"} & set(picture.numbers)
 
 
 def _finite(value: Any) -> Any:

@@ -37,23 +37,26 @@ def measure_units(model: nn.Module, inputs: Tensor) -> tuple[Any, list[UnitLayer
         model: any module; its hooks are taken away at the end.
         inputs: (N, ...).
     """
-    layers: list[UnitLayer] = []
+    seen: list[tuple[nn.Module, Any]] = []
 
-    def note(path: str, part: nn.Module, output: Any) -> None:
-        if not isinstance(output, Tensor) or output.ndim != 2:
-            return
-        if isinstance(part, nn.Linear):
-            layers.append(UnitLayer(path=path, answers=output, weights=part.weight.detach()))
-        elif layers and output.shape == layers[-1].answers.shape:
-            before = layers.pop()
-            layers.append(UnitLayer(path=before.path, answers=output, weights=before.weights))
+    def note(part: nn.Module, _: Any, output: Any) -> None:
+        seen.append((part, output))  # and no more: hooks make the pass slower
 
     with evaluating(model), ExitStack() as hooks:
-        for path, part in model.named_modules():
-            if not any(part.children()):
-                hooks.enter_context(
-                    part.register_forward_hook(
-                        lambda part, _, output, path=path: note(path, part, output)
-                    )
-                )
-        return model(inputs), layers
+        paths = {part: path for path, part in model.named_modules()}
+        for part in paths:
+            if next(part.children(), None) is None:
+                hooks.enter_context(part.register_forward_hook(note))
+        given = model(inputs)
+    layers: list[tuple[nn.Linear, Tensor]] = []
+    for part, output in seen:
+        if not isinstance(output, Tensor) or output.ndim != 2:
+            continue
+        if isinstance(part, nn.Linear):
+            layers.append((part, output))
+        elif layers and output.shape == layers[-1][1].shape:
+            layers[-1] = (layers[-1][0], output)
+    return given, [
+        UnitLayer(path=paths[part], answers=answers, weights=part.weight.detach())
+        for part, answers in layers
+    ]

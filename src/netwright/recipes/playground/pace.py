@@ -32,6 +32,7 @@ class Pace:
         self._single = 0  # steps that were asked for one by one
         self._seconds = 0.0  # from one step to the next
         self._next = 0.0  # when the next may be made, by the monotonic clock
+        self.waited = 0.0  # seconds in which nothing was to be done
 
     @property
     def is_playing(self) -> bool:
@@ -123,7 +124,9 @@ class Pace:
                 if seconds is None and not has_told:
                     has_told = True
                     before_waiting()
+                began = time.monotonic()
                 self._changed.wait(seconds)
+                self.waited += time.monotonic() - began
 
     def _set(self, **values: Any) -> None:
         with self._changed:

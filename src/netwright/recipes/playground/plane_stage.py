@@ -1,8 +1,10 @@
 """A model of two features on their plane: its regions, and what each of its units answers there.
 
-Shapes: G cells along each side of the plane, U units of a layer, N points.
+Shapes: G cells along each side of the plane, g along each side of a unit's picture, U units of a
+layer, N points.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -46,6 +48,9 @@ class PlaneStage:
         x = self.low[0] + (self.high[0] - self.low[0]) * place
         y = self.high[1] - (self.high[1] - self.low[1]) * place  # from above, as pictures are
         self.grid = torch.cartesian_prod(y, x).flip(1).contiguous()  # (G G, 2)
+        stride = max(1, cells // UNIT_CELLS)
+        places = torch.arange(cells * cells).view(cells, cells)
+        self.unit_places = places[::stride, ::stride].flatten()  # (g g,)
         targets = prepared.data.train.targets.float()
         self.range = (float(targets.amin()), float(targets.amax()))
 
@@ -66,14 +71,18 @@ class PlaneStage:
             },
         }
 
-    def draw(self) -> Picture:
+    def draw(self, *, with_units: bool = True) -> Picture:
         """The regions and the units as they are now."""
-        task = self.prepared.task
-        output, found = measure_units(self.prepared.model, self.grid)
-        layers = shown_layers(found)
+        prepared = self.prepared
         with np.errstate(invalid="ignore"):  # weights that are no numbers any more
+            if not with_units:
+                with evaluating(prepared.model):
+                    output = prepared.model(self.grid)
+                return Picture(numbers={}, arrays=self._regions(prepared.task.predictions(output)))
+            output, found = measure_units(prepared.model, self.grid)
+            layers = shown_layers(found)
             told, arrays = line_weights(layers, inputs=2)
-            arrays |= self._regions(task.predictions(output))
+            arrays |= self._regions(prepared.task.predictions(output))
             if layers:
                 arrays["units"] = self._units(layers)
         return Picture(numbers={"layers": told}, arrays=arrays)
@@ -86,14 +95,10 @@ class PlaneStage:
 
     def _units(self, layers: Sequence[UnitLayer]) -> Bytes:
         """What the units of all layers answer, (U, g, g), each in shades of its own."""
-        stride = max(1, self.cells // UNIT_CELLS)
-        size = (self.cells, self.cells, -1)
-        parts = [
-            layer.answers[:, :MOST_UNITS].view(size)[::stride, ::stride].numpy() for layer in layers
-        ]
-        whole = np.concatenate(parts, axis=2)
-        side = len(whole)
-        return around_zero(whole.reshape(side * side, -1).T, axis=1).reshape(-1, side, side)
+        parts = [layer.answers[:, :MOST_UNITS] for layer in layers]
+        whole = torch.cat(parts, dim=1).index_select(0, self.unit_places).T.contiguous()
+        side = math.isqrt(len(self.unit_places))
+        return around_zero(whole.numpy(), axis=1).reshape(-1, side, side)
 
 
 def _window(points: Tensor) -> tuple[Tensor, Tensor]:

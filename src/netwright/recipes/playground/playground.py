@@ -23,6 +23,7 @@ from netwright.core.learner import Learner
 from netwright.recipes.fitting.learner_fit import measured_part
 from netwright.recipes.fitting.prepared import Prepared, RunContext
 from netwright.recipes.fitting.training import learn
+from netwright.recipes.playground.allowance import Allowance
 from netwright.recipes.playground.pace import EndedError, Pace
 from netwright.recipes.playground.picture import Picture, Stage
 from netwright.recipes.playground.plans import stage_for
@@ -32,8 +33,9 @@ from netwright.train.optimizer_state import restore_optimizer
 from netwright.train.state import TrainState
 
 PICTURE_SECONDS = 1 / 40  # at least, from one picture to the next
-MEASURE_SECONDS = 1 / 4  # the same of losses
-SHARE = 0.045  # of the time that pictures may take
+UNIT_SECONDS = 1 / 8  # the same of the units: the eye follows the regions
+MEASURE_SECONDS = 1 / 2  # the same of losses
+SHARE = 0.035  # of the time that pictures may take; to send them takes about half as much
 LONGEST = 1.0  # seconds without a picture while steps are made
 
 Plan = Callable[[], Prepared]
@@ -59,7 +61,8 @@ class Playground:
         self._stage: Stage = stage_for(self._prepared)
         self._carried: dict[str, Any] | None = None  # what an optimizer remembers
         self._optimizer: torch.optim.Optimizer | None = None
-        self._drawn_at, self._measured_at, self._cost = 0.0, 0.0, 0.0
+        self._drawn_at, self._units_at, self._measured_at = 0.0, 0.0, 0.0
+        self._allowance = Allowance(SHARE)
         self._is_shown, self._told_playing = False, False
         self._thread = threading.Thread(target=self._live, name="playground", daemon=True)
 
@@ -135,6 +138,7 @@ class Playground:
 
     def _open(self) -> None:
         """Tell what is to be seen, before the first step."""
+        self._units_at = 0.0
         told = {"kind": "opening", **self._stage.opening()}
         self._show(Picture(numbers=told))
         self._draw("picture")
@@ -147,7 +151,7 @@ class Playground:
         self.steps += 1
         self._is_shown = False
         since = time.monotonic() - self._drawn_at
-        if since >= min(LONGEST, max(PICTURE_SECONDS, self._cost / SHARE)):
+        if since >= PICTURE_SECONDS and (since >= LONGEST or self._allowance.is_left(self._time())):
             self._draw("picture")
         self.pace.hold(self._draw_if_new)
 
@@ -163,19 +167,35 @@ class Playground:
         if not self._is_shown or self._told_playing:
             self._draw("picture")
 
+    def _time(self) -> float:
+        """Seconds of this thread alone, and those in which it waited for its next step.
+
+        A machine that is busy with other things does not make it longer.
+        """
+        return time.thread_time() + self.pace.waited
+
     def _draw(self, kind: str, **told: Any) -> None:
-        began = time.thread_time()  # of this thread alone: others do not make it take longer
+        began = time.thread_time()
         self._told_playing = self.pace.is_playing
         numbers = {"kind": kind, "step": self.steps, "playing": self._told_playing, **told}
         try:
-            picture = self._stage.draw()
+            picture = self._stage.draw(with_units=self._are_units_due())
             picture = replace(picture, numbers={**numbers, **self._measures(), **picture.numbers})
         except (NetwrightError, RuntimeError):  # a model that cannot answer before it has learned
             picture = Picture(numbers={**numbers, "layers": []})
         self._show(picture)
         self._drawn_at, self._is_shown = time.monotonic(), True
-        self._cost = time.thread_time() - began
-        self.drawing_seconds += self._cost
+        cost = time.thread_time() - began
+        self._allowance.spend(cost)
+        self.drawing_seconds += cost
+
+    def _are_units_due(self) -> bool:
+        """Whether the units are shown, too: now and then, and whenever it waits."""
+        now = time.monotonic()
+        if self.pace.is_playing and now - self._units_at < UNIT_SECONDS:
+            return False
+        self._units_at = now
+        return True
 
     def _measures(self) -> dict[str, Any]:
         """The loss and the headline measure on training and validation rows, now and then."""

@@ -1,7 +1,7 @@
 // The network: each unit as its own picture, each weight as a line, thick where it is large.
 
 import { element } from "./elements.js";
-import { aroundZero, COLOURS, css, letters, rgb, sharpen, small } from "./shades.js";
+import { aroundZero, COLOURS, css, letters, Pixels, rgb, sharpen } from "./shades.js";
 
 const MOST_UNITS = 16, GAP = 6;
 
@@ -12,7 +12,7 @@ export class Network {
     this.words = element("p", { className: "note" });
     place.append(this.canvas, this.words);
     this.columns = [];
-    this.pictures = [];
+    this.pixels = new Pixels();  // all pictures below each other: the inputs, then the units
     this.canvas.addEventListener("click", (event) => {
       const unit = this.unitAt(event);
       if (unit !== null) chosen(unit);
@@ -60,21 +60,31 @@ export class Network {
     const pen = this.canvas.getContext("2d"), scale = window.devicePixelRatio || 1;
     pen.clearRect(0, 0, this.canvas.width, this.canvas.height);
     this.layers.forEach((_, place) => this.drawLines(pen, arrays[`weights ${place}`], place, scale));
-    this.drawInputs(pen);
-    const shades = aroundZero(), [, high, wide] = arrays.units.shape;
-    let number = 0;
-    for (const [column, spots] of this.spots.slice(1).entries()) {
-      for (const [x, y] of spots) {
-        const bytes = arrays.units.bytes.subarray(number * wide * high);
-        this.pictures[number] = small(wide, high, (at) => shades[bytes[at]], this.pictures[number]);
-        pen.drawImage(this.pictures[number], x, y, this.side, this.side);
-        pen.lineWidth = (chosen === number ? 3 : 1) * scale;
-        pen.strokeStyle = chosen === number ? css("--accent") : css("--faint");
-        pen.strokeRect(x, y, this.side, this.side);
-        number += 1;
-      }
-      this.name(pen, `${this.layers[column].units} unit${this.layers[column].units === 1 ? "" : "s"}`, spots[0][0], column === this.columns.length - 2);
+    const { shape: [, side], bytes } = arrays.units;
+    this.colour(side, bytes);
+    this.spots.flat().forEach(([x, y], place) => {
+      const isChosen = chosen !== null && place === this.columns[0] + chosen;
+      pen.drawImage(this.pixels.canvas, 0, place * side, side, side, x, y, this.side, this.side);
+      pen.lineWidth = (isChosen ? 3 : 1) * scale;
+      pen.strokeStyle = css(isChosen ? "--accent" : "--faint");
+      pen.strokeRect(x, y, this.side, this.side);
+    });
+    this.name(pen, "inputs", this.spots[0][0][0], false);
+    this.layers.forEach(({ units }, place) => this.name(pen, `${units} unit${units === 1 ? "" : "s"}`,
+      this.spots[place + 1][0][0], place === this.layers.length - 1));
+  }
+
+  // The inputs are pictures too: one rises to the right, the other upwards.
+  colour(side, bytes) {
+    const shades = aroundZero(), [inputs] = this.columns, size = side * side;
+    this.pixels.fit(side, inputs * side + bytes.length / side);
+    const { colours } = this.pixels;
+    for (let at = 0; at < inputs * size; at += 1) {
+      const rises = at < size ? at % side : side - 1 - Math.floor((at % size) / side);
+      colours[at] = shades[Math.round(1 + 254 * rises / (side - 1))];
     }
+    for (let at = 0; at < bytes.length; at += 1) colours[inputs * size + at] = shades[bytes[at]];
+    this.pixels.put();
   }
 
   name(pen, words, x, isLast) {
@@ -83,19 +93,6 @@ export class Network {
     pen.textAlign = isLast ? "right" : "left";
     pen.fillText(words, isLast ? x + this.side : x, letters());
     pen.textAlign = "left";
-  }
-
-  // The inputs are pictures too: one rises to the right, the other upwards.
-  drawInputs(pen) {
-    const scale = window.devicePixelRatio || 1, shades = aroundZero();
-    this.spots[0].forEach(([x, y], place) => {
-      const picture = small(8, 8, (at) => shades[Math.round(1 + 254 * (place ? 7 - Math.floor(at / 8) : at % 8) / 7)]);
-      pen.drawImage(picture, x, y, this.side, this.side);
-      pen.strokeStyle = css("--faint");
-      pen.lineWidth = scale;
-      pen.strokeRect(x, y, this.side, this.side);
-    });
-    this.name(pen, "inputs", this.spots[0][0][0], false);
   }
 
   drawLines(pen, weights, place, scale) {

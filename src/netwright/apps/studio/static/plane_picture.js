@@ -1,7 +1,7 @@
 // The plane of two features: regions or one unit on it, the points, and painting.
 
 import { element } from "./elements.js";
-import { aroundZero, colourOf, css, ofClasses, rgb, sharpen, small } from "./shades.js";
+import { aroundZero, colourOf, css, ofClasses, partsOf, Pixels, rgb, sharpen } from "./shades.js";
 
 const CELLS = 256;  // places along each side that a painted point can have
 const CLASSES = 6;  // that painted points can have
@@ -16,7 +16,7 @@ export class Plane {
     this.top = element("canvas", { tabIndex: 0, role: "img" });
     this.words = element("p", { className: "note" });
     place.append(element("div", { className: "layers" }, this.regions, this.top), this.words);
-    Object.assign(this, { brush, painted, told: null, points: [], last: null, cursor: null, kept: null });
+    Object.assign(this, { brush, painted, told: null, points: [], last: null, cursor: null, pixels: new Pixels() });
     this.top.addEventListener("pointerdown", (event) => this.begin(event));
     this.top.addEventListener("pointermove", (event) => this.stroke(event));
     this.top.addEventListener("pointerup", () => this.end());
@@ -46,26 +46,19 @@ export class Plane {
   // The regions, or the picture of one unit in their place.
   draw(arrays, unit = null) {
     if (unit !== null) {
-      const shades = aroundZero(), [, high, wide] = arrays.units.shape;
-      const bytes = arrays.units.bytes.subarray(unit * wide * high);
-      this.kept = small(wide, high, (at) => shades[bytes[at]], this.kept);
+      const shades = aroundZero(), [, high, wide] = arrays.units.shape, from = unit * wide * high;
+      this.pixels.fit(wide, high);
+      for (let at = 0; at < wide * high; at += 1) this.pixels.colours[at] = shades[arrays.units.bytes[from + at]];
     } else if (arrays.answers) {
-      const fine = finer(arrays.answers), wide = Math.sqrt(fine[0].length);
-      const colour = this.told.target === "class" ? (at) => this.ofLikeliest(fine, at) : (at) => this.shades[Math.round(fine[0][at])];
-      this.kept = small(wide, wide, colour, this.kept);
+      colourBetween(arrays.answers, this.told.target === "class" ? this.shades : [this.shades], this.pixels);
     } else {
       return;
     }
+    this.pixels.put();
     sharpen(this.regions);
     const pen = this.regions.getContext("2d");
     pen.imageSmoothingQuality = "high";
-    pen.drawImage(this.kept, 0, 0, this.regions.width, this.regions.height);
-  }
-
-  ofLikeliest(planes, at) {
-    let best = 0;
-    for (let place = 1; place < planes.length; place += 1) if (planes[place][at] > planes[best][at]) best = place;
-    return this.shades[best][Math.round(planes[best][at])];
+    pen.drawImage(this.pixels.canvas, 0, 0, this.regions.width, this.regions.height);
   }
 
   drawPoints() {
@@ -77,7 +70,7 @@ export class Plane {
     pen.lineWidth = size / 3;
     for (const point of this.points) {
       const shade = this.told.target === "class" ? colourOf(point.target)
-        : aroundZero()[Math.round(255 * (point.target - this.told.range[0]) / (this.told.range[1] - this.told.range[0] || 1))];
+        : partsOf(aroundZero()[Math.round(255 * (point.target - this.told.range[0]) / (this.told.range[1] - this.told.range[0] || 1))]);
       pen.beginPath();
       pen.arc(point.x * width, point.y * height, size, 0, 2 * Math.PI);
       pen.fillStyle = point.split === "val" ? css("--paper") : rgb(shade);
@@ -147,23 +140,30 @@ export class Plane {
   }
 }
 
-// Each of K planes with FINER times as many places along each side, on lines between those given.
-function finer({ shape: [count, side], bytes }) {
-  const wide = side * FINER;
-  const places = Array.from({ length: wide }, (_, at) => {
-    const place = Math.min(side - 1, Math.max(0, (at + 0.5) / FINER - 0.5)), low = Math.min(side - 2, Math.floor(place));
-    return [low, place - low];
-  });
-  return Array.from({ length: count }, (_, plane) => {
-    const given = bytes.subarray(plane * side * side), made = new Float32Array(wide * wide);
-    places.forEach(([row, down], y) => places.forEach(([column, right], x) => {
-      const at = row * side + column;
-      const above = given[at] + (given[at + 1] - given[at]) * right;
-      const below = given[at + side] + (given[at + side + 1] - given[at + side]) * right;
-      made[y * wide + x] = above + (below - above) * down;
-    }));
-    return made;
-  });
+// Colours FINER times as many places along each side, on lines between those given, by the largest of
+// the K answers there and its shades.
+function colourBetween({ shape: [count, side], bytes }, shades, pixels) {
+  const wide = side * FINER, row = new Float32Array(count * side);
+  pixels.fit(wide, wide);
+  const place = (at) => Math.min(side - 1, Math.max(0, (at + 0.5) / FINER - 0.5));
+  const { colours } = pixels;
+  for (let y = 0; y < wide; y += 1) {
+    const down = place(y), above = Math.min(side - 2, Math.floor(down)), share = down - above;
+    for (let plane = 0; plane < count; plane += 1) {
+      for (let x = 0, at = (plane * side + above) * side; x < side; x += 1, at += 1) {
+        row[plane * side + x] = bytes[at] + (bytes[at + side] - bytes[at]) * share;
+      }
+    }
+    for (let x = 0; x < wide; x += 1) {
+      const right = place(x), left = Math.min(side - 2, Math.floor(right)), part = right - left;
+      let best = 0, most = -1;
+      for (let plane = 0, at = left; plane < count; plane += 1, at += side) {
+        const value = row[at] + (row[at + 1] - row[at]) * part;
+        if (value > most) { most = value; best = plane; }
+      }
+      colours[y * wide + x] = shades[best][Math.round(most)];
+    }
+  }
 }
 
 // Points as text for an address: a byte for each side of the plane and one for the class.

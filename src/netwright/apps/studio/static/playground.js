@@ -17,7 +17,7 @@ const FIXED = [
 ];
 const address = new URLSearchParams(location.search);
 let typed = {}, model = address.get("model") || "mlp", painted = address.get("points") || "";
-let name = "", isPlaying = false, leaving = new AbortController(), latest = null, inputs = ["x1", "x2"], formsOf = "";
+let name = "", isPlaying = false, leaving = new AbortController(), latest = null, inputs = ["x1", "x2"], formsOf = "", frame = 0, areUnitsNew = false;
 
 for (const [path, value] of address) if (path.includes(".")) typed[path] = value;
 if (!address.has("model")) typed = { ...USUAL, "train.optimizer": "adam", ...typed };
@@ -131,6 +131,7 @@ function take(message) {
 }
 
 function begin(told) {
+  latest = null;
   inputs = told.features;
   openPlane(told);
 }
@@ -141,7 +142,8 @@ function openPlane(told) {
 }
 
 function show(numbers, arrays) {
-  latest = { numbers, arrays };
+  latest = { step: numbers.step, arrays: { ...latest?.arrays, ...arrays } };  // units come less often
+  areUnitsNew ||= Boolean(arrays.units);
   if (numbers.step < (chart.rows.at(-1)?.step ?? 0)) chart.clear();
   if (numbers.train) {
     chart.add(numbers.step, { train: numbers.train.loss, val: numbers.val?.loss });
@@ -149,17 +151,24 @@ function show(numbers, arrays) {
   }
   showPlaying(numbers.playing);
   if (numbers.kind === "end") say(numbers.said === "finished" ? "It has learned all that this model learns: start again, or change something." : numbers.said, numbers.said !== "finished");
-  if (network.open(numbers.layers, inputs)) offerUnits(numbers.layers);
-  redraw();
-  find("stage").dataset.pictures = Number(find("stage").dataset.pictures || 0) + 1;
-  find("stage").dataset.step = numbers.step;
+  if (numbers.layers && network.open(numbers.layers, inputs)) offerUnits(numbers.layers);
+  frame ||= requestAnimationFrame(drawNewest);
 }
 
-function redraw() {
+// Once for each frame of the screen: what came meanwhile is not seen by anybody.
+function drawNewest() {
+  frame = 0;
+  redraw(areUnitsNew);
+  areUnitsNew = false;
+  find("stage").dataset.pictures = Number(find("stage").dataset.pictures || 0) + 1;
+  find("stage").dataset.step = latest.step;
+}
+
+function redraw(withUnits = true) {
   if (!latest) return;
   const { arrays } = latest, unit = find("shown").value === "" || !arrays.units ? null : Number(find("shown").value);
   plane.draw(arrays, unit);
-  network.draw(arrays, unit);
+  if (withUnits) network.draw(arrays, unit);
 }
 
 function measures(numbers) {
@@ -216,7 +225,7 @@ on("noise", "change", async () => { typed["data.noise"] = find("noise").value; a
 on("activation", "change", async () => { typed["model.activation"] = find("activation").value; await change(); });
 on("seed", "change", change);
 on("data", "change", chooseData);
-on("shown", "change", redraw);
+on("shown", "change", () => redraw());
 on("keep", "click", keep);
 on("clear", "click", () => { painted = ""; find("data").value = "painted"; return chooseData(); });
 on("model", "change", async () => {
@@ -225,7 +234,7 @@ on("model", "change", async () => {
   if (model === "mlp") typed = { ...USUAL, ...typed };
   await change();
 });
-new ResizeObserver(redraw).observe(find("stage"));
+new ResizeObserver(() => redraw()).observe(find("stage"));
 find("plan").addEventListener("submit", (event) => event.preventDefault());
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { plane.open(plane.told); redraw(); });
 trying(change);
