@@ -2,9 +2,9 @@
 
 At the source a playground draws for nobody: what a picture takes of the thread that trains, and the
 share of its time. In the page a studio trains, and chromium without a window draws on the same
-machine: pictures a second, from the click on Play to the first picture of a step, what the browser's
-thread takes a picture, and the share of the studio that is not training (drawing in the thread that
-trains, as at the source, and the thread that sends).
+machine: pictures a second, from the click on Play to the first picture of a step, what the thread
+of the page takes a picture, and the share of the studio that is not training (drawing in the thread
+that trains, as at the source, and the thread that sends).
 
 The load of the machine stands beside the figures: the browser, the studio and whatever else runs
 share its cores.
