@@ -4,8 +4,8 @@ Loading takes seconds and runs foreign code, in which an exception may be swallo
 another. Nothing is written by then: the process ends at once. This module imports next to nothing,
 so that only a Ctrl-C in the start of Python itself, which we cannot see, shows a traceback.
 
-The modules of torch are 250,000 objects that stay to the end. Python's collector would look through
-them again and again while they are loaded, and now and then while they are used.
+The modules of torch and of a training are 350,000 objects that stay to the end. Python's collector
+would look through them again and again while they are loaded, and now and then while they are used.
 """
 
 import gc
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
 INTERRUPTED = 130
-LOADED = 250_000  # objects; fewer than that is a command without torch
+LOADED = 350_000  # objects; fewer than that is a command without torch
 
 
 def main() -> NoReturn:

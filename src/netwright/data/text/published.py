@@ -41,7 +41,6 @@ from netwright.data.text.text_table import RowsConfig, TextTableConfig, text_tab
 from netwright.data.text.word_tokenizer import WordTokenizer
 
 RAW = "https://raw.githubusercontent.com"
-PUBLISHED_TEXTS = ("wikitext-2", "tinyshakespeare", "sst2", "imdb")  # those of `training_texts`
 SENTIMENTS = {"0": "negative", "1": "positive"}
 
 

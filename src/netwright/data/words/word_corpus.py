@@ -26,7 +26,8 @@ from netwright.data.files.file_content import Allowance
 from netwright.data.files.locations import home_folder
 from netwright.data.source import Source
 from netwright.data.tables.dialect import Encoding
-from netwright.data.text.published import PUBLISHED_TEXTS, training_texts
+from netwright.data.text.published import training_texts
+from netwright.data.text.published_names import PUBLISHED_TEXTS
 from netwright.data.text.text_files import PLAIN, find_files
 from netwright.data.text.tokenizer import EOS, PAD, SPECIALS, most_common
 from netwright.data.text.word_tokenizer import Splitting, WordTokenizer

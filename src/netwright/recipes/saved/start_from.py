@@ -25,10 +25,10 @@ from netwright.data.text.pretraining.bert_vocabulary import read_bert_vocabulary
 from netwright.data.text.pretraining.corrupted_encoder import CorruptedEncoder
 from netwright.data.text.pretraining.masked_encoder import MaskedEncoder
 from netwright.data.text.tokenizer import Tokenizer
+from netwright.models.catalog import MODELS
 from netwright.models.exchange.bert_weights import in_our_order
 from netwright.models.exchange.foreign_weights import read_foreign_weights
 from netwright.models.model import Model
-from netwright.models.transformers.bert import BERT
 from netwright.recipes.saved.run_folder import SavedModel, read_weights
 from netwright.train.carried_state import lasting_tensors
 from netwright.train.parts import parts_of
@@ -167,7 +167,7 @@ def _weights_and_classes(
     if source.is_dir():
         return read_weights(source), ()
     weights, file = read_foreign_weights(source, module), vocabulary_file(source)
-    if file is not None and isinstance(module, BERT):
+    if file is not None and isinstance(module, MODELS.load("bert")):
         weights = in_our_order(weights, read_bert_vocabulary(file).places)
     return weights, ()
 

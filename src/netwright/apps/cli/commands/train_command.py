@@ -156,7 +156,6 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     netwright train resnet18 photos/ --from runs/resnet18-cifar10-001 --freeze layer3
     """
     from netwright.core.terminal.console import print_message, print_result
-    from netwright.recipes.fitting.find_lr import with_a_rate
     from netwright.recipes.fitting.fit import check_one_beginning, put_together, run_path
     from netwright.recipes.fitting.launch import launch
     from netwright.recipes.fitting.training import train as train_prepared
@@ -206,7 +205,7 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     loaded = load_configured(recipe)
     for note in () if quiet or as_json else loaded.notes:
         print_message(f"  {note}")
-    prepared = put_together(with_a_rate(recipe) if find_lr else recipe, loaded)
+    prepared = put_together(_with_a_rate(recipe) if find_lr else recipe, loaded)
     if dry_run or find_lr:
         if resume == NEVER:  # a run that goes on has its own weights
             _begin_as_training_would(prepared, quiet=quiet or as_json)
@@ -225,6 +224,12 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
         raise typer.Exit(130) from None
     if rank in {None, "0"}:
         show_results(run, as_json=as_json, report=None if no_report else write_report(run))
+
+
+def _with_a_rate(recipe: "Recipe") -> "Recipe":
+    from netwright.recipes.fitting.find_lr import with_a_rate  # and with it pages and curves
+
+    return with_a_rate(recipe)
 
 
 def _begin_as_training_would(prepared: "Prepared", *, quiet: bool) -> None:
