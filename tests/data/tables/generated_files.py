@@ -58,6 +58,21 @@ def _date(draw: random.Random) -> str:
     return draw.choice(forms)
 
 
+def _signed_kind(draw: random.Random) -> Callable[[], str]:
+    """Prices, shares and balances, each column written in one way, with a few plain cells."""
+    shape = draw.choice(["${}", "{} \u20ac", "\u00a3 {}", "{}%", "{} %", "({})", "\u2212{}"])
+    digits = draw.choice(["{:.2f}", "{:,.2f}", "{:,.0f}", "{:.0f}", "{:.3f}"])
+    is_comma, plain = draw.random() < 0.4, draw.choice([0, 0.1, 0.5])
+
+    def cell() -> str:
+        text = digits.format(draw.choice([draw.random(), draw.uniform(0, 5e6)]))
+        if is_comma:
+            text = text.translate(str.maketrans(",.", ".,"))
+        return text if draw.random() < plain else shape.format(text)
+
+    return cell
+
+
 def _column(draw: random.Random, rows: int, oddness: float) -> list[str]:
     kinds: list[Callable[[], str]] = [
         lambda: _number(draw),
@@ -68,6 +83,7 @@ def _column(draw: random.Random, rows: int, oddness: float) -> list[str]:
         lambda: draw.choice(WORDS),
         lambda: _date(draw),
         lambda: draw.choice(["TRUE", "false", "1", "1.0"]),
+        *(_signed_kind(draw) for _ in range(4)),
     ]
     kind = draw.choice(kinds)
     gaps = draw.choice([0, 0, 0.2])

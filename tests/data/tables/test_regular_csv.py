@@ -1,5 +1,6 @@
 """Reading by columns: the same table, notes and refusals as reading by records."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,8 +8,11 @@ import pytest
 
 from netwright.core.errors import NetwrightError
 from netwright.data.tables import arrow_csv, delimited, regular_csv
+from netwright.data.tables.cells import numbers_of, one_number_form
 from netwright.data.tables.delimited import parse_delimited, read_carefully
 from netwright.data.tables.dialect import Dialect
+from netwright.data.tables.raw_table import RawTable
+from netwright.data.tables.reading import read_table
 from netwright.data.tables.regular_csv import read_regular
 from netwright.data.tables.table import TableConfig
 from netwright.data.tables.table_file import load_table
@@ -31,9 +35,21 @@ def result(content: bytes, delimiter: str, dialect: Dialect) -> Any:
         cells = table.column(name)
         numbers = None if cells.numbers is None else cells.numbers.tobytes()
         codes, texts = cells.coded
-        columns[name] = (list(cells), numbers, cells.is_missing.tolist(), cells.counts())
+        columns[name] = (
+            *(list(cells), numbers, cells.is_missing.tolist(), cells.counts()),
+            formed_numbers(table, name),
+        )
         assert [texts[code] for code in codes] == list(cells)
     return columns, list(table.lines or ()), list(table.positions), table.notes
+
+
+def formed_numbers(table: RawTable, name: str) -> Any:
+    """How the numbers of a column are written and which they are, or why they cannot be read."""
+    try:
+        form = one_number_form(table, name, range(len(table)))
+        return form, form and numbers_of(table, name, form).tobytes()
+    except NetwrightError as error:
+        return str(error)
 
 
 def both_ways(monkeypatch: pytest.MonkeyPatch, seeds: range) -> int:
@@ -56,8 +72,49 @@ def both_ways(monkeypatch: pytest.MonkeyPatch, seeds: range) -> int:
     return by_columns
 
 
+def cells_alone(seeds: range) -> int:
+    """Read each cell of signed columns in a table of its own; how many columns there were."""
+    signed = 0
+    for seed in seeds:
+        content, delimiter, encoding = generated_file(seed)
+        dialect = Dialect(encoding=encoding, thousands="," if seed % 3 == 0 else "")
+        try:
+            table = parse_delimited("t.csv", content, delimiter=delimiter, dialect=dialect)
+        except NetwrightError:
+            continue
+        for name in table.columns:
+            try:
+                form = one_number_form(table, name, range(len(table)))
+                values = None if form is None else numbers_of(table, name, form)
+            except NetwrightError:
+                continue
+            if form is None or values is None:
+                continue
+            signed += 1
+            for cell, value in zip(table.as_written(name), values, strict=True):
+                text = cell.replace('"', '""')
+                for mark in ";,":
+                    file = f'name{mark}rest\n"{text}"{mark}1\n'.encode()
+                    alone = parse_delimited(
+                        "t.csv", file, delimiter=mark, dialect=replace(dialect, encoding="")
+                    )
+                    assert numbers_of(alone, "name", form).tobytes() == value.tobytes(), cell
+                row = read_table({"name": cell}, dialect)
+                assert numbers_of(row, "name", form).tobytes() == value.tobytes(), cell
+    return signed
+
+
+def test_a_cell_with_signs_is_read_alone_as_among_others() -> None:
+    assert cells_alone(range(100)) >= 10
+
+
+@pytest.mark.slow
+def test_a_cell_with_signs_is_read_alone_as_among_others_in_a_thousand_files() -> None:
+    assert cells_alone(range(SEEDS)) >= SEEDS / 10
+
+
 def test_both_ways_of_reading_agree(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert both_ways(monkeypatch, range(60)) >= 20
+    assert both_ways(monkeypatch, range(100)) >= 20
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """Reading cells as numbers, dates and categories; what is none is refused by its place."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, time
 from functools import partial
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from netwright.core.errors import DataError
 from netwright.data.tables.column_cells import LARGEST, Rows
+from netwright.data.tables.number_form import NumberForm, fitting_forms
 from netwright.data.tables.number_marks import (
     CLEAR_SHARE,
     as_number,
@@ -70,12 +72,63 @@ def in_order(names: Iterable[str]) -> list[str]:
     return sorted(known, key=lambda name: (known[name] if are_numbers else 0, name))
 
 
-def numbers_of(table: RawTable, column: str) -> NDArray[np.float64]:
-    """A column as numbers (N,), NaN where missing; text and infinity are refused by their place."""
-    values = table.numbers(column)
-    if values is None:
-        raise _first_wrong_number(table, column)
+def numbers_of(table: RawTable, column: str, form: NumberForm | None = None) -> NDArray[np.float64]:
+    """A column as numbers (N,), NaN where missing; text and infinity are refused by their place.
+
+    Args:
+        table: the rows.
+        column: its name.
+        form: how its numbers are written, where they are not plain; values that are numbers already
+            are never read so.
+    """
+    if form is None or table.types.get(column) in {"int", "float"}:
+        values = table.numbers(column)
+        if values is None:
+            raise _first_wrong_number(table, column)
+        return values
+    if table.types.get(column) == "" and not form.reads_plain_numbers:
+        raise DataError(
+            f"{table.name}: column {column!r} holds text and numbers, and 1.5 is not written so in "
+            f"this column; give all as text or all as numbers"
+        )
+    return _formed_numbers(table, column, form)
+
+
+def _formed_numbers(table: RawTable, column: str, form: NumberForm) -> NDArray[np.float64]:
+    codes, texts = table.as_written(column).coded
+    known = [form.number(text) if text else math.nan for text in texts]
+    is_wrong = [value is None or abs(value) > LARGEST for value in known]
+    for row in np.flatnonzero(np.array(is_wrong)[codes]):
+        cell, value = texts[codes[row]], known[codes[row]]
+        said = "is not finite (the largest number is 3.4e38)"
+        if value is None:
+            said = f"is not a number as this column has them, {form.example}"
+        raise table.refusal(int(row), column, f"{shortened(cell)} {said}")
+    values: NDArray[np.float64] = np.array(known, np.float64)[codes]
     return values
+
+
+def one_number_form(table: RawTable, column: str, rows: Rows) -> NumberForm | None:
+    """How the numbers of a column are written, by these rows; None where they are plain, or none.
+
+    Where the rows do not tell a decimal mark from one between thousands, the first is refused.
+    """
+    cells = table.as_written(column).take(rows)
+    forms = fitting_forms(cells.counts(), table.thousands)
+    if len(forms) < 2:
+        return forms[0] if forms else None
+    row, cell = next(
+        (int(np.asarray(rows)[place]), cell)
+        for place, cell in enumerate(cells)
+        if cell and forms[0].number(cell) != forms[1].number(cell)
+    )
+    values = " or ".join(f"{form.number(cell):.10g}" for form in forms)
+    raise table.refusal(
+        row,
+        column,
+        f"{shortened(cell)} may be {values}, as no value of the column tells; train with --set "
+        f"data.thousands=, or --set data.thousands=.",
+    )
 
 
 def _first_wrong_number(table: RawTable, column: str) -> DataError:

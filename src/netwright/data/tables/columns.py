@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 from netwright.data.tables.cells import (
     check_commas,
     fitting_date_forms,
+    one_number_form,
     share_of,
     shortened,
 )
+from netwright.data.tables.number_form import NumberForm
 from netwright.data.tables.number_marks import CLEAR_SHARE, as_number
 from netwright.data.tables.training_column import TrainingColumn
 
@@ -70,11 +72,13 @@ class Inference:
         kind: what it is.
         remark: why it is left out, where it is; else what a reader should know.
         date_form: how its dates are written, where it holds dates.
+        number_form: how its numbers are written, where they are not plain.
     """
 
     kind: ColumnKind
     remark: str = ""
     date_form: str = ""
+    number_form: NumberForm | None = None
 
 
 def summarise(column: TrainingColumn, kind: ColumnKind | Role, note: str) -> ColumnSummary:
@@ -91,6 +95,9 @@ def infer_column(column: TrainingColumn) -> Inference:
         return left_out
     if column.numbers is not None:
         return _infer_number(column, column.numbers)
+    formed = _formed_number(column)
+    if formed:
+        return formed
     if share_of(column.counts, as_number) >= CLEAR_SHARE:
         return Inference(kind="number")  # fitting it will refuse the few cells that are none
     forms = fitting_date_forms(column.counts)
@@ -101,14 +108,26 @@ def infer_column(column: TrainingColumn) -> Inference:
 
 
 def forced_column(column: TrainingColumn, kind: GivenKind) -> Inference:
-    """The kind that the user gave; only the form of dates is left to find."""
+    """The kind that the user gave; only the form of dates and numbers is left to find."""
     left_out = _without_values(column)
     if left_out:
         return left_out
+    if kind == "number" and column.numbers is None:
+        return _formed_number(column) or Inference(kind=kind)
     if kind != "date":
         return Inference(kind=kind)
     forms = fitting_date_forms(column.counts)
     return Inference(kind="date", date_form=_one_form(column, forms) if forms else "iso")
+
+
+def _formed_number(column: TrainingColumn) -> Inference | None:
+    form = one_number_form(column.table, column.name, column.rows)
+    if form is None:
+        return None
+    cell = next(text for text in column.table.as_written(column.name).take(column.rows) if text)
+    value = form.number(cell)
+    read = f", read as {value:.10g}" if value is not None else ""
+    return Inference(kind="number", remark=f"written as {shortened(cell)}{read}", number_form=form)
 
 
 def _without_values(column: TrainingColumn) -> Inference | None:

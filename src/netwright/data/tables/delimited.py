@@ -17,7 +17,7 @@ from netwright.core.errors import DataError
 from netwright.data.files.file_encoding import decode_bytes
 from netwright.data.tables.column_cells import Cells, ListCells
 from netwright.data.tables.dialect import Dialect
-from netwright.data.tables.number_marks import as_number, read_marks
+from netwright.data.tables.number_marks import as_number, read_marks, rewritten_columns
 from netwright.data.tables.raw_table import RawTable, clean, listed
 from netwright.data.tables.records import (
     Records,
@@ -54,13 +54,15 @@ def parse_delimited(
     if "" in columns:
         notes.append(_leave_out_row_names(f"{name}:{records.header_line}", columns))
     thousands = "" if dialect is None else dialect.thousands
-    columns, said = read_marks(columns, thousands, decimal_commas=records.delimiter == ";")
+    plain, said = read_marks(columns, thousands, decimal_commas=records.delimiter == ";")
     return RawTable(
         name=name,
-        columns=columns,
+        columns=plain,
         positions=range(len(records.lines)),
         lines=records.lines,
         notes=(*notes, *said),
+        thousands=thousands,
+        written=rewritten_columns(columns, plain),
     )
 
 

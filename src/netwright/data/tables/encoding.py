@@ -277,7 +277,7 @@ def _fitted(
     scaling: ScalingKind,
 ) -> Feature | None:
     if found.kind == "number":
-        return NumberFeature.fit(column, scaling)
+        return NumberFeature.fit(column, scaling, found.number_form)
     if found.kind == "category":
         return CategoryFeature.fit(column, max_categories)
     if found.kind == "date":

@@ -70,6 +70,11 @@ def read_marks(
     return plain, notes
 
 
+def rewritten_columns(columns: Mapping[str, Cells], plain: Mapping[str, Cells]) -> dict[str, Cells]:
+    """The columns that `read_marks` has changed, as they were."""
+    return {name: cells for name, cells in columns.items() if plain[name] is not cells}
+
+
 def fitting_thousands(text: str) -> Thousands:
     """The setting with which this is a number; empty where there is none."""
     marks: Sequence[Thousands] = (",", ".", "'", "space")

@@ -10,6 +10,7 @@ from netwright.core.checks import nearest
 from netwright.core.errors import DataError
 from netwright.data.spec import ClassType
 from netwright.data.tables.column_cells import Cells, Rows, as_cells
+from netwright.data.tables.number_marks import Thousands
 
 MISSING = frozenset(
     {"", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "NaT", "NULL", "Null", "null"}
@@ -32,6 +33,8 @@ class RawTable:
         lines: the line in which each row begins, where the source is a text file.
         notes: what was repaired on the way, one sentence each.
         types: column -> what its values were before they were text, where all are of one type.
+        thousands: what stands between thousands, where a setting says so.
+        written: column -> its cells as they are written, where numbers were put in plain writing.
     """
 
     name: str
@@ -40,6 +43,8 @@ class RawTable:
     lines: Sequence[int] | None = None
     notes: tuple[str, ...] = ()
     types: Mapping[str, ClassType] = field(default_factory=dict)
+    thousands: Thousands = ""
+    written: Mapping[str, Cells] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Hold every column as cells, which know it as a whole."""
@@ -62,6 +67,10 @@ class RawTable:
             hint = nearest(name, self.columns) or f"; there are {self.column_list}"
             raise DataError(f"{self.name} has no column {name!r}{hint}")
         return as_cells(self.columns[name])
+
+    def as_written(self, name: str) -> Cells:
+        """The cells of a column before numbers were put in plain writing."""
+        return self.written[name] if name in self.written else self.column(name)
 
     def check_columns(self, names: Iterable[str]) -> None:
         """Refuse the table where it lacks some of these columns; all that are missing are named."""
@@ -99,6 +108,7 @@ class RawTable:
             columns={name: self.column(name).take(places) for name in self.columns},
             positions=np.asarray(self.positions)[places].tolist(),
             lines=None if self.lines is None else np.asarray(self.lines)[places].tolist(),
+            written={name: cells.take(places) for name, cells in self.written.items()},
         )
 
     def with_missing(self, texts: Collection[str]) -> "RawTable":
@@ -106,7 +116,9 @@ class RawTable:
         if not texts:
             return self
         return replace(
-            self, columns={name: self.column(name).emptied(texts) for name in self.columns}
+            self,
+            columns={name: self.column(name).emptied(texts) for name in self.columns},
+            written={name: cells.emptied(texts) for name, cells in self.written.items()},
         )
 
 

@@ -15,7 +15,7 @@ from netwright.data.files.file_content import read_content
 from netwright.data.tables.delimited import parse_delimited
 from netwright.data.tables.dialect import Dialect
 from netwright.data.tables.frames import frame_table, is_frame, parquet_table, rows_table
-from netwright.data.tables.number_marks import read_marks
+from netwright.data.tables.number_marks import read_marks, rewritten_columns
 from netwright.data.tables.raw_table import RawTable
 
 # Ending -> the delimiter; "" asks the header.
@@ -71,7 +71,13 @@ def with_plain_numbers(table: RawTable, dialect: Dialect | None) -> RawTable:
         return table
     cells = {name: table.column(name) for name in table.columns}
     columns, notes = read_marks(cells, dialect.thousands, decimal_commas=False)
-    return replace(table, columns=columns, notes=(*table.notes, *notes))
+    return replace(
+        table,
+        columns=columns,
+        notes=(*table.notes, *notes),
+        thousands=dialect.thousands,
+        written=rewritten_columns(cells, columns),
+    )
 
 
 def _check_file(path: Path) -> None:

@@ -21,10 +21,12 @@ from netwright.data.tables.cells import (
     distinct_categories,
     in_order,
     numbers_of,
+    one_number_form,
     share_of,
     shortened,
 )
 from netwright.data.tables.columns import reads_like_text
+from netwright.data.tables.number_form import NumberForm, read_form
 from netwright.data.tables.number_marks import CLEAR_SHARE, as_number
 from netwright.data.tables.raw_table import RawTable, listed
 
@@ -43,20 +45,23 @@ class TargetEncoder:
         kind: class, real or labels.
         columns: the target columns.
         class_names: the classes in order, the label columns, or nothing for reals.
+        forms: of reals, how each column is written, where one is not plain; else none.
     """
 
     kind: TableTarget
     columns: tuple[str, ...]
     class_names: tuple[str, ...] = ()
+    forms: tuple[NumberForm | None, ...] = ()
 
     @classmethod
     def fit(
         cls, table: RawTable, columns: tuple[str, ...], kind: Literal["auto"] | TableTarget
     ) -> "TargetEncoder":
         """Find the kind and the classes; all rows are read, none may lack a target."""
-        found = infer_target(table, columns) if kind == "auto" else kind
+        forms = _forms(table, columns) if kind in {"auto", "real"} else ()
+        found = infer_target(table, columns, forms) if kind == "auto" else kind
         if found == "real":
-            return cls(kind=found, columns=columns)
+            return cls(kind=found, columns=columns, forms=forms)
         if found == "labels":
             return cls(kind=found, columns=columns, class_names=columns)
         if len(columns) > 1:
@@ -93,7 +98,7 @@ class TargetEncoder:
         if self.kind == "labels":
             columns = [_labels(table, column) for column in self.columns]
         else:
-            columns = [numbers_of(table, column) for column in self.columns]
+            columns = [numbers_of(table, column, self._form(column)) for column in self.columns]
         return torch.from_numpy(np.stack(columns, axis=1).astype(np.float32))
 
     def note(self, table: RawTable, column: str) -> str:
@@ -103,7 +108,7 @@ class TargetEncoder:
             return f"target, class, {len(self.class_names)} values: {shown}"
         if self.kind == "labels":
             return "target, label"
-        values = numbers_of(table, column)
+        values = numbers_of(table, column, self._form(column))
         return f"target, real, {values.min():.6g} to {values.max():.6g}"
 
     def to_json(self) -> dict[str, Any]:
@@ -112,6 +117,7 @@ class TargetEncoder:
             "kind": self.kind,
             "columns": list(self.columns),
             "class_names": list(self.class_names),
+            "forms": [None if form is None else form.to_json() for form in self.forms],
         }
 
     @classmethod
@@ -121,7 +127,11 @@ class TargetEncoder:
             kind=values["kind"],
             columns=tuple(values["columns"]),
             class_names=tuple(values["class_names"]),
+            forms=tuple(map(read_form, values.get("forms", []))),  # older runs have none
         )
+
+    def _form(self, column: str) -> NumberForm | None:
+        return self.forms[self.columns.index(column)] if self.forms else None
 
     def _classes(self, table: RawTable) -> Tensor:
         column = self.columns[0]
@@ -135,12 +145,32 @@ class TargetEncoder:
         return torch.from_numpy(classes)
 
 
-def infer_target(table: RawTable, columns: Sequence[str]) -> TableTarget:
+def _forms(table: RawTable, columns: Sequence[str]) -> tuple[NumberForm | None, ...]:
+    """How each column is written; empty where all are plain, or text."""
+    rows = range(len(table))
+    forms = tuple(
+        one_number_form(table, column, rows) if table.numbers(column) is None else None
+        for column in columns
+    )
+    return forms if any(forms) else ()
+
+
+def infer_target(
+    table: RawTable, columns: Sequence[str], forms: Sequence[NumberForm | None] = ()
+) -> TableTarget:
     """Text is a class, so are whole numbers with few different values; the rest is real.
 
     Several targets are reals: labels have to be asked for.
+
+    Args:
+        table: all rows.
+        columns: the targets.
+        forms: how the numbers of each are written; empty where all are plain.
     """
-    unlike = [column for column in columns if not _is_numeric(table, column)]
+    formed = [column for column, form in zip(columns, forms, strict=bool(forms)) if form]
+    unlike = [
+        column for column in columns if column not in formed and not _is_numeric(table, column)
+    ]
     for column in unlike:
         check_commas(table, column, range(len(table)))
     if len(columns) > 1:
@@ -152,7 +182,7 @@ def infer_target(table: RawTable, columns: Sequence[str]) -> TableTarget:
         )
     if unlike:
         return "class"
-    values = np.unique(numbers_of(table, columns[0]))
+    values = np.unique(numbers_of(table, columns[0], forms[0] if forms else None))
     whole = bool((values == np.trunc(values)).all())
     return "class" if whole and len(values) <= FEW_VALUES else "real"
 

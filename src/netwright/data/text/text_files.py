@@ -15,6 +15,8 @@ from netwright.data.files.file_encoding import decode_bytes
 from netwright.data.files.folder_links import check_no_links
 from netwright.data.images.listing import PART_OF, is_image_name
 
+# Corpora that are named in place of a file: those of `training_texts`.
+PUBLISHED_TEXTS = ("wikitext-2", "tinyshakespeare", "sst2", "imdb")
 PLAIN = (".txt", ".txt.gz")
 
 

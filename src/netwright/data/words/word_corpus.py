@@ -27,8 +27,7 @@ from netwright.data.files.locations import home_folder
 from netwright.data.source import Source
 from netwright.data.tables.dialect import Encoding
 from netwright.data.text.published import training_texts
-from netwright.data.text.published_names import PUBLISHED_TEXTS
-from netwright.data.text.text_files import PLAIN, find_files
+from netwright.data.text.text_files import PLAIN, PUBLISHED_TEXTS, find_files
 from netwright.data.text.tokenizer import EOS, PAD, SPECIALS, most_common
 from netwright.data.text.word_tokenizer import Splitting, WordTokenizer
 from netwright.data.words.phrases import find_phrases, join_phrases

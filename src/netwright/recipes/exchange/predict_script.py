@@ -10,6 +10,7 @@ from netwright.core.errors import ConfigError
 from netwright.core.files.storage import Staging
 from netwright.core.version import VERSION
 from netwright.data.tables.encoding import TableEncoder
+from netwright.data.tables.features.number_feature import NumberFeature
 from netwright.data.text.encoder import TextEncoder
 from netwright.data.text.tokenizer_json import to_tokenizer_json
 from netwright.recipes.exchange.export_format import ExportSource
@@ -66,6 +67,14 @@ def _why_not(source: ExportSource, to: str) -> str:
         return f"a target of kind {spec.target!r} has no line an input"
     if preprocessor.kind not in READERS or (preprocessor.kind == "text" and spec.vocab_size == 0):
         return f"inputs of kind {spec.inputs!r} encoded by {preprocessor.kind!r} are not read by it"
-    if isinstance(preprocessor, TableEncoder) and preprocessor.dialect.thousands:
-        return f"numbers with {preprocessor.dialect.thousands!r} between thousands are not read"
+    return _unread_numbers(preprocessor) if isinstance(preprocessor, TableEncoder) else ""
+
+
+def _unread_numbers(encoder: TableEncoder) -> str:
+    """Which numbers of a table the script would not read as training has."""
+    if encoder.dialect.thousands:
+        return f"numbers with {encoder.dialect.thousands!r} between thousands are not read"
+    for feature in encoder.features:
+        if isinstance(feature, NumberFeature) and feature.form is not None:
+            return f"numbers such as {feature.form.example} of {feature.name!r:.60} are not read"
     return ""

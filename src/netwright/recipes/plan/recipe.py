@@ -16,9 +16,8 @@ from netwright.data.images.listing import is_image_name
 from netwright.data.images.pairs import is_pairs_folder
 from netwright.data.text.conllu import CONLLU
 from netwright.data.text.pretraining.run_tokenizer import has_run_tokenizer
-from netwright.data.text.published_names import PUBLISHED_TEXTS
 from netwright.data.text.shards.index import is_shards_folder
-from netwright.data.text.text_files import PLAIN, has_ending, holds_files
+from netwright.data.text.text_files import PLAIN, PUBLISHED_TEXTS, has_ending, holds_files
 from netwright.data.text.text_rows import read_text_rows
 from netwright.inspection.drawing.page import code, folded, text
 from netwright.models.catalog import MODELS

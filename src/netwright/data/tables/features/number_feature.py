@@ -16,6 +16,7 @@ from netwright.data.tables.features.number_curve import (
     QuantileCurve,
     read_curve,
 )
+from netwright.data.tables.number_form import NumberForm, read_form
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.scaling import Scaling, ScalingKind
 from netwright.data.tables.training_column import TrainingColumn
@@ -31,6 +32,7 @@ class NumberFeature(Feature):
         has_indicator: whether `name_missing` tells which cells were missing; only where the
             training rows had some, for otherwise nothing could be learned from it.
         curve: what numbers go through first, or None.
+        form: how its numbers are written, where they are not plain.
     """
 
     kind: ClassVar[str] = "number"
@@ -38,11 +40,17 @@ class NumberFeature(Feature):
     scaling: Scaling
     has_indicator: bool
     curve: NumberCurve | None = None
+    form: NumberForm | None = None
 
     @classmethod
-    def fit(cls, column: TrainingColumn, scaling: ScalingKind = "standard") -> "NumberFeature":
+    def fit(
+        cls,
+        column: TrainingColumn,
+        scaling: ScalingKind = "standard",
+        form: NumberForm | None = None,
+    ) -> "NumberFeature":
         """Fit to the training rows; every row must hold a number or nothing."""
-        values = numbers_of(column.table, column.name)[column.rows]
+        values = numbers_of(column.table, column.name, form)[column.rows]
         by = Scaling.fit_robust if scaling == "robust" else Scaling.fit
         curve: NumberCurve | None = None
         if scaling == "log":
@@ -54,6 +62,7 @@ class NumberFeature(Feature):
             scaling=by(values if curve is None else curve.apply(values), column.weights),
             has_indicator=bool(np.isnan(values).any()),
             curve=curve,
+            form=form,
         )
 
     @property
@@ -69,7 +78,7 @@ class NumberFeature(Feature):
 
     def encode(self, table: RawTable) -> NDArray[np.float32]:
         """Standardise; missing cells get the training median."""
-        values = numbers_of(table, self.name)
+        values = numbers_of(table, self.name, self.form)
         bent = values if self.curve is None else self.curve.apply(values)
         columns = [self.scaling.apply(bent)] if self.scaling.std else []
         if self.has_indicator:
@@ -99,7 +108,7 @@ class NumberFeature(Feature):
         if missing and not self.has_indicator:
             given = f"imputed with the training median {self.median:.6g}"
             said.append(f"{self.name}: {missing} missing, none in training; {given}")
-        return said + self._far_numbers(numbers_of(table, self.name))
+        return said + self._far_numbers(numbers_of(table, self.name, self.form))
 
     def _far_numbers(self, values: NDArray[np.float64]) -> list[str]:
         if not self.scaling.std or self.scaling.low is None or self.scaling.high is None:
@@ -133,6 +142,7 @@ class NumberFeature(Feature):
             "scaling": asdict(self.scaling),
             "has_indicator": self.has_indicator,
             "curve": None if self.curve is None else self.curve.to_json(),
+            "form": None if self.form is None else self.form.to_json(),
         }
 
     @classmethod
@@ -143,6 +153,7 @@ class NumberFeature(Feature):
             scaling=Scaling(**values["scaling"]),
             has_indicator=values["has_indicator"],
             curve=read_curve(values["curve"]) if values.get("curve") else None,  # older: none
+            form=read_form(values.get("form")),
         )
 
     def _undo(self, bent: float) -> float:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from netwright.data.spec import ClassType
 from netwright.data.tables.arrow_csv import FEW
 from netwright.data.tables.column_cells import Cells, Coded, CodedCells, NumberCells
+from netwright.data.tables.number_marks import Thousands
 from netwright.data.tables.raw_table import RawTable
 
 LOOKED_AT = 1000  # rows of a part that tell whether its numbers are many
@@ -33,19 +34,27 @@ class JoinedColumns:
         self.as_text = as_text
         self.cells: dict[str, list[Cells]] = {name: [] for name in columns}
         self.positions, self.lines = array("q"), array("q")
+        self.written: dict[str, list[Cells]] = {}
+        self.thousands: Thousands = ""
         self.types: dict[str, set[ClassType]] = {name: set() for name in columns}
 
     def add(self, part: RawTable, rows: NDArray[np.int64] | None = None) -> None:
         """Keep all rows of a part, or these."""
         chosen = slice(None) if rows is None else rows
+        self.thousands = part.thousands
         self.positions.frombytes(np.asarray(part.positions, np.int64)[chosen].tobytes())
         if part.lines is not None:
             self.lines.frombytes(np.asarray(part.lines, np.int64)[chosen].tobytes())
         for name, cells in self.cells.items():
             column = part.column(name)
             taken = column if rows is None else column.take(rows)
+            if name in part.written or name in self.written:
+                whole = part.as_written(name)
+                written = self.written.setdefault(name, list(cells))
+                written.append(_copied(whole if rows is None else whole.take(rows), as_text=True))
             cells.append(_copied(taken, as_text=name in self.as_text))
-            self.types[name].add(part.types.get(name, ""))
+            if name in part.types:
+                self.types[name].add(part.types[name])
 
     def table(self, name: str, notes: tuple[str, ...] = ()) -> RawTable:
         """All that was kept as one table."""
@@ -55,7 +64,9 @@ class JoinedColumns:
             positions=self.positions,
             lines=self.lines or None,
             notes=notes,
-            types={name: _one_type(found) for name, found in self.types.items()},
+            types={name: _one_type(found) for name, found in self.types.items() if found},
+            thousands=self.thousands,
+            written={name: _joined(cells) for name, cells in self.written.items()},
         )
 
 

@@ -1,0 +1,162 @@
+"""Numbers with a sign beside them: $1,234.50, 1.234,50 €, 12%, (3.5) for -3.5, a printed minus.
+
+How a column is written is decided once, by the rows that train, and kept with the model: a cell is
+read alike whether it comes with a thousand others or alone. Its decimal mark is a point or a comma,
+whichever all of its cells allow; the other one, an apostrophe or a space stands between thousands.
+Where they allow both (12 €), a cell is read only where both give the same number: 12.50 €, but not
+1.234 €.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from netwright.core.errors import DataError
+from netwright.data.tables.number_marks import CLEAR_SHARE, Thousands, as_number
+
+Decimal = Literal["", ".", ","]
+PERCENT, MINUS = "%", "\u2212"
+LONGEST = 64  # letters of a number
+_CURRENCY = "$\u00a3\u00a5\u0e3f\u20a0-\u20c0"
+_SPACE = " \u00a0\u202f"
+_DRESSED = re.compile(
+    rf"([(+-])?[{_SPACE}]*([{_CURRENCY}])?[{_SPACE}]*([(+-])?"
+    rf"([.,]?[0-9](?:[0-9.,'\u2019{_SPACE}]*[0-9])?[.,]?)"
+    rf"[{_SPACE}]*([{_CURRENCY}{PERCENT}])?[{_SPACE}]*(\))?"
+)
+_DIGITS = {
+    decimal: re.compile(
+        r"(?:[0-9]+|[0-9]{1,3}(?:"
+        + "|".join(
+            rf"(?:[{mark}][0-9]{{2,3}})*[{mark}][0-9]{{3}}" for mark in (other, "'\u2019", _SPACE)
+        )
+        + rf"))?(?:[{decimal}][0-9]*)?"
+    )
+    for decimal, other in ((".", ","), (",", "."))
+}
+
+
+class _Cell(NamedTuple):
+    """The parts of a cell: its sign, its mark ($, % or none) and what is between them."""
+
+    sign: str
+    mark: str
+    digits: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumberForm:
+    """How the numbers of a column are written.
+
+    Args:
+        mark: the sign of a currency, which a cell may have, or of per cent, which all have; or "".
+        decimal: the decimal mark; "": the training rows have none.
+    """
+
+    mark: str = ""
+    decimal: Decimal = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what no training rows give: it may come from a file of somebody else."""
+        is_mark = isinstance(self.mark, str) and re.fullmatch(f"[{_CURRENCY}{PERCENT}]?", self.mark)
+        if not is_mark or self.decimal not in ["", ".", ","]:
+            raise DataError(f"numbers are not written with {self.mark!r:.60}, {self.decimal!r:.60}")
+
+    @property
+    def reads_plain_numbers(self) -> bool:
+        """Whether 1.5 is one and a half here: elsewhere a point stands between thousands."""
+        return self.decimal != "," and self.mark != PERCENT
+
+    @property
+    def example(self) -> str:
+        """A number so written."""
+        digits = {"": "12", ".": "1,234.5", ",": "1.234,5"}[self.decimal]
+        return f"{digits}%" if self.mark == PERCENT else f"{self.mark}{digits}"
+
+    def number(self, text: str) -> float | None:
+        """The number in a cell, or None; 12% is 0.12."""
+        text = text.replace(MINUS, "-")
+        if self.decimal == "." and self.mark != PERCENT:
+            plain = as_number(text)
+            if plain is not None:
+                return plain
+        cell = _parts(text)
+        if cell is None or cell.mark not in {self.mark, *([""] if self.mark != PERCENT else [])}:
+            return None
+        marks = (self.decimal,) if self.decimal else (".", ",")
+        values = {_value(cell, decimal) for decimal in marks} - {None}
+        return values.pop() if len(values) == 1 else None
+
+    def to_json(self) -> dict[str, str]:
+        """Plain text."""
+        return {"mark": self.mark, "decimal": self.decimal}
+
+
+def read_form(values: Any) -> NumberForm | None:
+    """The form that `to_json` gave; None of None, as runs have it that were saved before."""
+    if values is None:
+        return None
+    if not isinstance(values, dict) or values.keys() != {"mark", "decimal"}:
+        raise DataError(f"a form of numbers must be a mark and a decimal, got {values!r:.60}")
+    return NumberForm(**values)
+
+
+def fitting_forms(counts: Mapping[str, int], thousands: Thousands = "") -> list[NumberForm]:
+    """The forms in which (nearly) all of these cells are numbers, and no two are the same.
+
+    None where all or no cells are plain numbers; two where it cannot be told whether 1.234 € is
+    more than a thousand.
+
+    Args:
+        counts: text -> how many cells have it.
+        thousands: what stands between thousands, where a setting says so.
+    """
+    cells = {text: _parts(text.replace(MINUS, "-")) for text in counts}
+    amounts: dict[str, int] = {}
+    for text, cell in cells.items():
+        if cell is not None and cell.mark:
+            amounts[cell.mark] = amounts.get(cell.mark, 0) + counts[text]
+    signs = {cell.sign for cell in cells.values() if cell is not None}
+    has_signs = signs > {"("} or any(MINUS in text for text in counts)
+    if not amounts and not has_signs:
+        return []
+    mark = max(sorted(amounts), key=lambda one: amounts[one], default="")
+    given: tuple[Decimal, ...] = {",": (".",), ".": (",",)}.get(thousands, (".", ","))  # type: ignore[assignment]
+    found = {NumberForm(mark=mark, decimal=one): dict[str, float | None]() for one in given}
+    for form, values in found.items():
+        values |= {text: form.number(text) for text in counts}
+    good = {
+        form: sum(counts[text] for text, value in values.items() if value is not None)
+        for form, values in found.items()
+    }
+    best = [form for form, number in good.items() if number == max(good.values())]
+    if good[best[0]] < CLEAR_SHARE * sum(counts.values()):
+        return []
+    if not mark:
+        return best[:1]  # plain numbers have a point
+    is_one = len(best) == 2 and found[best[0]] == found[best[1]]
+    return [NumberForm(mark=mark)] if is_one else best
+
+
+def _parts(text: str) -> _Cell | None:
+    found = _DRESSED.fullmatch(text) if len(text) <= LONGEST else None
+    if found is None:
+        return None
+    first, before, second, digits, after, closing = (part or "" for part in found.groups())
+    sign = first + second
+    if len(sign) > 1 or len(before + after) > 1 or (sign == "(") != (closing == ")"):
+        return None
+    return _Cell(sign, before + after, digits)
+
+
+def _value(cell: _Cell, decimal: str) -> float | None:
+    if not _DIGITS[decimal].fullmatch(cell.digits):
+        return None
+    digits = "".join(
+        "." if letter == decimal else letter
+        for letter in cell.digits
+        if letter.isdigit() or letter == decimal
+    )
+    sign = "-" if cell.sign in {"-", "("} else ""
+    return as_number(f"{sign}{digits}{'e-2' if cell.mark == PERCENT else ''}")
