@@ -342,3 +342,24 @@ def test_fields_are_found_by_the_marks_in_their_annotations() -> None:
 
     assert marked_fields(Marked, Ends.LEFT) == ("first", "second")
     assert marked_fields(Marked, Ends.RIGHT) == ("second",)
+
+
+def test_defaults_are_checked_and_brought_to_their_types() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Loose(Config):
+        rate: float = 1
+        sizes: tuple[int, ...] = 3  # type: ignore[assignment]
+
+    @dataclass(frozen=True, kw_only=True)
+    class Wrong(Config):
+        count: Size = 0
+
+    for _ in range(2):
+        loose = Loose()
+        assert (loose.rate, loose.sizes) == (1.0, (3,))
+        assert type(loose.rate) is float
+        with pytest.raises(ConfigError, match="count must be greater than 0, got 0"):
+            Wrong()
+        assert Wrong(count=1).count == 1
+        with pytest.raises(ConfigError, match="count must be int, got True"):
+            Wrong(count=True)

@@ -11,6 +11,7 @@ import dataclasses
 import types
 import typing
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from typing import Annotated, Any, TypeVar, get_args, get_origin
@@ -77,9 +78,11 @@ class Config:
 
     def __post_init__(self) -> None:
         """Check the fields and bring them to their declared types ([1, 2] -> (1, 2))."""
+        settled = _settled(type(self))
         for name, hint in _hints(type(self)).items():
-            value = _checked(name, getattr(self, name), hint)
-            object.__setattr__(self, name, value)
+            given = getattr(self, name)
+            if name not in settled or given is not settled[name]:
+                object.__setattr__(self, name, _checked(name, given, hint))
 
     def _repr_html_(self) -> str:
         known = describe(type(self))
@@ -159,7 +162,7 @@ def marked_fields(cls: type[Config], mark: Any) -> tuple[str, ...]:
 
 def changed_fields(config: Config) -> dict[str, Any]:
     """The fields that are not as they come, with their values."""
-    defaults = {field.name: field.default for field in describe(type(config))}
+    defaults = {field.name: _default_of(field) for field in fields(config)}  # type: ignore[arg-type]
     return {
         name: getattr(config, name)
         for name, value in to_mapping(config).items()
@@ -206,6 +209,23 @@ def _hints(cls: type[Config]) -> dict[str, Any]:
 @cache
 def _hints_of(cls: Any) -> dict[str, Any]:
     return typing.get_type_hints(cls, include_extras=True)
+
+
+def _settled(cls: type[Config]) -> dict[str, Any]:
+    return _settled_of(cls)  # type: ignore[arg-type] # mypy holds that a class has no hash
+
+
+@cache
+def _settled_of(cls: Any) -> dict[str, Any]:
+    """Defaults that a check leaves as they are: most fields of most configs hold theirs."""
+    hints, settled = _hints(cls), {}
+    for field in fields(cls):
+        value = field.default
+        if isinstance(value, str | int | float | bool | None):
+            with suppress(ConfigError):  # whoever leaves it as it is will be told
+                if _checked(field.name, value, hints[field.name]) is value:
+                    settled[field.name] = value
+    return settled
 
 
 @cache

@@ -94,7 +94,7 @@ def test_a_live_bar_moves_when_it_is_due_and_goes_away(monkeypatch: pytest.Monke
     toy_fit(toy_net(), toy_data(), callbacks=[progress])
     bar: Any = progress.bar
     assert bar.total == 15  # 3 epochs of 5 steps
-    assert bar.after == 1.0  # a short run has none
+    assert bar.after == 2.0  # a short run has none
     assert bar.closed == 1
     assert [step for step, _ in bar.moves] == [1, 3, 5, 7, 9, 11, 13, 15]
     assert re.fullmatch(r"epoch 1/3  loss \d\.\d{4}  lr 0\.001  [\d,]+ samples/s", bar.moves[0][1])

@@ -12,7 +12,7 @@ from netwright.train.state import TrainState
 from netwright.train.updates.host_copy import HostCopy
 from netwright.train.watching.history import STEP, Row
 
-FIRST_DRAWING = 1.0  # seconds until there is a bar: a run that is shorter tells its epochs alone
+FIRST_DRAWING = 2.0  # seconds until there is a bar: a run that is shorter tells its epochs alone
 LINE_EVERY = 30.0  # seconds without a line, where there is no bar
 SMOOTHED = 10  # rows by step whose mean loss is shown
 
