@@ -65,6 +65,21 @@ def test_a_view_that_there_is_not_is_refused(studio: Open) -> None:
     assert visitor.get(f"/api/view?run={quote('/etc')}&view=confusion").status == 400
 
 
+def test_what_an_answer_hangs_on_is_what_inspect_measures(studio: Open) -> None:
+    visitor = studio()
+    columns = [one["name"] for one in visitor.get(f"/api/run?run={RUN}").json["takes"]["columns"]]
+    row = dict(zip(columns, (0.3, -0.2), strict=True))
+    own = f"/api/view/own?run={RUN}&view="
+    shown = visitor.post(f"{own}occlusion", {"rows": [row]}).json
+    seen = nw.inspect(visitor.folder / RUN, "occlusion", of=[0.3, -0.2])
+    assert (shown["title"], shown["caption"]) == (seen.title, seen.caption)
+    assert visitor.post(f"{own}occlusion", {"rows": [row, row]}).status == 400
+    assert visitor.post(f"{own}confusion", {"rows": [row]}).status == 400
+    assert visitor.post(f"{own}occlusion&of=/etc/passwd", {"rows": [row]}).status == 400
+    views = visitor.get(f"/api/views?run={RUN}").json
+    assert views["occlusion"]["own_input"] and not views["confusion"]["own_input"]
+
+
 def test_a_run_that_changes_is_opened_again(studio: Open, tmp_path: Path) -> None:
     visitor = studio()
     asked = {**LET_IN, "Content-Type": "application/json"}

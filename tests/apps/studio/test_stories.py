@@ -88,6 +88,7 @@ def test_upload_a_table_train_on_it_see_its_report_ask_it_and_look_inside(
     browser.type("input[name='size']", "9.5")
     browser.click("#ask")
     browser.wait("document.querySelector('#answer')?.innerText.includes('p(big)')")
+    browser.wait("document.querySelector('#hangs-on img')?.naturalWidth > 0")
     browser.go(f"{home(address)}/inside?run=runs/{run.name}&view=confusion")
     browser.wait("document.querySelector('#shown img')?.naturalWidth > 0")
     assert "netwright inspect" in browser.ask("document.querySelector('#command').innerText")
@@ -119,6 +120,33 @@ def test_a_text_streams(browser: Browser, address: str, work: Path) -> None:
     browser.wait("document.querySelector('#answer code')?.textContent.length > 8")
 
 
+def test_attention_over_a_text_that_is_typed(browser: Browser, address: str, work: Path) -> None:
+    (work / "notes.txt").write_text("the cat sat on the mat. " * 100)
+    small = ("--set", "model.layers=1", "--set", "model.heads=2", "--set", "model.width=8")
+    assert typed(work, "train", "gpt", "notes.txt", *small, *SHORT).wait(120) == 0
+    browser.go(home(address) + "/inside?view=attention")
+    browser.wait("document.querySelector('#shown img')?.naturalWidth > 0")
+    before = browser.ask("document.querySelector('#shown img').src")
+    browser.type("#own-text", "a mat sat")
+    browser.wait("document.querySelector('#command').innerText.includes(\"--of 'a mat sat'\")")
+    assert browser.ask("document.querySelector('#shown img').src") != before
+    browser.call("Page.reload")  # the text is in the address
+    browser.wait("document.querySelector('#own-text')?.value === 'a mat sat'")
+
+
+def test_a_digit_is_drawn_and_its_maps_are_watched(
+    browser: Browser, address: str, work: Path
+) -> None:
+    assert typed(work, "sample-data").wait(120) == 0
+    assert typed(work, "train", "cnn", "pictures", *SHORT).wait(120) == 0
+    browser.go(home(address) + "/inside?view=feature-maps")
+    browser.wait("document.querySelector('#shown img')?.naturalWidth > 0")
+    before = browser.ask("document.querySelector('#shown img').src")
+    browser.drag("canvas", [(0.3, 0.3), (0.7, 0.7)])
+    browser.wait("document.querySelector('#command').innerText.includes('--of picture.png')")
+    assert browser.ask("document.querySelector('#shown img').src") != before
+
+
 def test_a_drawing_is_asked(browser: Browser, address: str, work: Path) -> None:
     assert typed(work, "sample-data").wait(120) == 0
     assert typed(work, "train", "softmax", "pictures", *SHORT).wait(120) == 0
@@ -126,6 +154,7 @@ def test_a_drawing_is_asked(browser: Browser, address: str, work: Path) -> None:
     browser.wait("document.querySelector('canvas')")
     browser.drag("canvas", [(0.3, 0.3), (0.7, 0.7)])
     browser.wait("document.querySelector('#answer')?.innerText.includes('p(circle)')")
+    browser.wait("document.querySelector('#hangs-on img')?.naturalWidth > 0")
 
 
 def test_who_has_not_the_token_sees_nothing(tmp_path: Path, address: str, work: Path) -> None:

@@ -38,6 +38,7 @@ POSTS = (
     "delete",
     "plan",
     "predict",
+    "view/own",
     "generate",
     "upload",
     "nothing",
@@ -112,7 +113,9 @@ def spoiled(chance: random.Random, visitor: Visitor, playground: str) -> tuple[s
         method, target, body = "GET", f"{path}?{query}", b""
     else:
         name = chance.choice(POSTS)
-        method, target = "POST", f"/api/{name}?run={quote(some(chance))}&name={quote(some(chance))}"
+        run, view = (chance.choice([one, some(chance)]) for one in ("runs/mlp-2-0", "occlusion"))
+        query = f"run={quote(run)}&name={quote(some(chance))}"
+        method, target = "POST", f"/api/{name}?{query}" + f"&view={quote(view)}" * ("/own" in name)
         body = body_of(chance, playground, is_opening=name == "playground")
         headers.setdefault("Content-Type", "application/json")
     if chance.random() < 0.05:

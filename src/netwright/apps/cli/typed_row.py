@@ -1,15 +1,16 @@
-"""One row as a person types it after --row."""
+"""One row as a person types it after an option."""
 
 from collections.abc import Collection
 from typing import Any
 
 
-def read_row(text: str, columns: Collection[str] = ()) -> dict[str, Any]:
+def read_row(text: str, columns: Collection[str] = (), option: str = "--row") -> dict[str, Any]:
     """One row from "a=1,b=x" or from a JSON object.
 
     Args:
         text: as it was typed.
         columns: of which some may hold "=" in their name; they are read to their end.
+        option: after which it was typed.
     """
     from netwright.core.errors import ConfigError
     from netwright.core.files.json_text import json_value
@@ -18,11 +19,11 @@ def read_row(text: str, columns: Collection[str] = ()) -> dict[str, Any]:
         try:
             values = json_value(text)
         except ValueError as error:
-            raise ConfigError(f"--row is not JSON: {error}") from None
+            raise ConfigError(f"{option} is not JSON: {error}") from None
         return dict(values)
     pairs = [_pair(part.strip(), columns) for part in text.split(",")]
     if not all(equals for _, equals, _ in pairs):
-        raise ConfigError(f'--row must be like "a=1,b=x" or a JSON object, got {text!r}')
+        raise ConfigError(f'{option} must be like "a=1,b=x" or a JSON object, got {text!r}')
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 

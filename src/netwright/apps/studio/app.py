@@ -5,7 +5,7 @@ GET  /report         of a run             POST /api/stop, resume, delete   what 
 GET  /comparison     of ticked runs       GET  /api/compare                its verdict
 GET  /new            a new run            POST /api/plan, doctor, train, upload  what it asks for
 GET  /try            asks a run           GET  /api/run, POST /api/predict, generate
-GET  /inside, /view  looks inside         GET  /api/views, /api/view
+GET  /inside, /view  looks inside         GET  /api/views, /api/view, POST /api/view/own
 GET  /playground     watches training     POST /api/playground, /api/playground/act
 GET  /theory         checks claims        GET  /api/claims, /api/claim, POST /api/check
 GET  /ledger         of all claims        GET  /api/ledger/state, POST /api/ledger
@@ -241,6 +241,14 @@ class Studio:
         name, view, settings = _view_asked(request)
         return as_json(await self.work(lambda: self.opened.view(name, view, settings)))
 
+    async def own_view(self, request: Request) -> Response:
+        """One view of the input that was sent."""
+        name, view, settings = _view_asked(request)
+        media, body = media_type(request), await read_body(request, self.config)
+        return as_json(
+            await self.work(lambda: self.opened.own_view(name, view, settings, media, body))
+        )
+
     async def view_page(self, request: Request) -> Response:
         """The same as the page that `netwright inspect` writes."""
         name, view, settings = _view_asked(request)
@@ -283,6 +291,7 @@ def build_app(
         "/api/generate": ("POST", studio.generate),
         "/api/views": ("GET", studio.views),
         "/api/view": ("GET", studio.view),
+        "/api/view/own": ("POST", studio.own_view),
         "/api/plan": ("POST", studio.plan),
         "/api/doctor": ("POST", studio.examine),
         "/api/train": ("POST", studio.train),

@@ -7,20 +7,24 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from netwright.apps.server.accepted_forms import JSON
+from netwright.apps.server.accepted_forms import JSON, can_generate
+from netwright.apps.server.given_inputs import read_object
 from netwright.apps.server.question import AnswerOptions, Question, Reply
 from netwright.apps.server.run_description import describe_run
 from netwright.apps.server.served_runs import ServedRun
 from netwright.apps.server.server_config import ServerConfig
 from netwright.core.errors import ConfigError
 from netwright.core.files.storage import read_bytes
+from netwright.core.trees import Tree
 from netwright.data.series.encoder import SeriesEncoder
 from netwright.data.tables.encoding import TableEncoder
 from netwright.data.tables.features.category_feature import CategoryFeature
 from netwright.inspection.drawing.compact_svg import compact_svg
 from netwright.inspection.drawing.page import data_address
+from netwright.inspection.drawing.view import View
 from netwright.recipes.plan.run_plan import fields_of
-from netwright.recipes.run.look_inside import inspect, inspectable
+from netwright.recipes.run.look_inside import inspect, inspectable, look_at
+from netwright.recipes.run.own_input import encode_own
 from netwright.recipes.run.run import Run
 from netwright.recipes.saved.run_control import find_listed
 from netwright.recipes.views.catalog import VIEWS
@@ -80,6 +84,7 @@ class OpenedRuns:
         return {
             view: {
                 "sentence": sentence,
+                "own_input": VIEWS.load(view).own_input,
                 "fields": [asdict(field) for field in fields_of(VIEWS.load(view).settings)],
             }
             for view, sentence in told.items()
@@ -87,19 +92,39 @@ class OpenedRuns:
 
     def view(self, name: str, view: str, settings: Mapping[str, str]) -> dict[str, Any]:
         """One view, as `netwright inspect` measures it: its picture, caption and table."""
-        seen = inspect(self.run(name), view, **_given(settings))
-        return {
-            "title": seen.title,
-            "caption": seen.caption,
-            "picture": data_address("svg", compact_svg(seen.image("svg"))),
-            "rows": seen.table_rows(),
-        }
+        return _shown(inspect(self.run(name), view, **_given(settings)))
+
+    def own_view(
+        self, name: str, view: str, settings: Mapping[str, str], media: str, body: bytes
+    ) -> dict[str, Any]:
+        """The same of the one input in a body, as `netwright inspect --of` measures it."""
+        run = self.run(name)
+        return _shown(look_at(run, view, _given(settings), own=self._own(run, media, body)))
+
+    def _own(self, run: Run, media: str, body: bytes) -> Tree:
+        """The encoded input (1, ...) in a body; of a language model it is a text."""
+        if can_generate(run):
+            return encode_own(run, read_object(body).get("text"))
+        question = Question(run, media or JSON, body, options=OPTIONS, config=self.config)
+        inputs = question.prepare()
+        if question.size != 1:
+            raise ConfigError(f"one input can be looked at, got {question.size}")
+        return inputs
 
     def page(self, name: str, view: str, settings: Mapping[str, str]) -> bytes:
         """The page that `netwright inspect --save x.html` writes."""
         seen = inspect(self.run(name), view, **_given(settings))
         with tempfile.TemporaryDirectory() as folder:
             return read_bytes(Path(seen.save(Path(folder) / "view.html")))
+
+
+def _shown(seen: View) -> dict[str, Any]:
+    return {
+        "title": seen.title,
+        "caption": seen.caption,
+        "picture": data_address("svg", compact_svg(seen.image("svg"))),
+        "rows": seen.table_rows(),
+    }
 
 
 def _categories(run: Run) -> dict[str, list[str]]:
@@ -118,6 +143,6 @@ def _categories(run: Run) -> dict[str, list[str]]:
 def _given(settings: Mapping[str, str]) -> dict[str, Any]:
     """Settings of a view; the names of the arguments of `inspect` are none."""
     for name in settings:
-        if name in {"run", "view", "data"}:
+        if name in {"run", "view", "data", "of"}:
             raise ConfigError(f"{name!r} is not a setting of a view")
     return dict(settings)

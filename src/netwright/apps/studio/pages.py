@@ -144,7 +144,7 @@ def inside_page() -> str:
             choice_field("run", "Run", [], hint="finished runs of this folder"),
             choice_field("view", "View", [], hint="what this run can show"),
         ),
-        form("settings", place("fields", kind="fields")),
+        form("settings", Html(place("fields", kind="fields") + place("own", kind="fields"))),
         row(button("show", "Show", is_main=True), place("message", live=True, kind="message")),
         place("command"),
         place("shown", live=True),

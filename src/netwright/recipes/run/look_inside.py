@@ -1,20 +1,26 @@
 """`inspect`: look inside a run, one view at a time, without training anything again.
 
 inspect("runs/lenet-mnist-001", "saliency", example=3).save("seven.svg")
+inspect("runs/gpt-notes-001", "attention", of="the cat sat on the mat").save("cat.svg")
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from netwright.core.trees import Tree
 from netwright.data.dataset import Data
 from netwright.data.loading.stored import Sample, sample_stored
 from netwright.inspection.drawing.view import View
+from netwright.recipes.run.own_input import encode_own
 from netwright.recipes.run.run import Run, open_run
 from netwright.recipes.views.catalog import VIEWS
 from netwright.recipes.views.subject import Subject
 
 
-def inspect(run: str | Path | Run, view: str, *, data: Any = None, **settings: Any) -> View:
+def inspect(
+    run: str | Path | Run, view: str, *, data: Any = None, of: Any = None, **settings: Any
+) -> View:
     """Measure one view of a run.
 
     Args:
@@ -22,12 +28,22 @@ def inspect(run: str | Path | Run, view: str, *, data: Any = None, **settings: A
         view: its name; `inspectable` gives those of a run.
         data: other labelled data to look at: a table, a folder, (inputs, targets); by default the
             run's own.
+        of: an input of your own in the place of an example, for views of one input: a row as a
+            dict or a list of numbers, a text, an image or its path.
         **settings: of the view: `example=3`, say; `explain` tells of them.
     """
-    entry = VIEWS.load(view)
     run = run if isinstance(run, Run) else open_run(run)
-    subject = Subject(run, None) if entry.data == "unused" else Subject(run, *_at_hand(run, data))
-    return entry.show(subject, settings)
+    own = None if of is None else encode_own(run, of)
+    return look_at(run, view, settings, data=data, own=own)
+
+
+def look_at(
+    run: Run, view: str, settings: Mapping[str, Any], *, data: Any = None, own: Tree = None
+) -> View:
+    """The same with an own input (1, ...) that is encoded."""
+    entry = VIEWS.load(view)
+    found = (None, "") if entry.data == "unused" else _at_hand(run, data)
+    return entry.show(Subject(run, *found, own=own), dict(settings))
 
 
 def inspectable(run: str | Path | Run, *, data: Any = None) -> dict[str, str]:

@@ -34,6 +34,7 @@ class ViewEntry:
         settings: what may be set.
         data: whether the run's data is needed, welcome where it is at hand, or not looked for.
         one_input: whether an example must be one tensor; a run may read several.
+        own_input: whether it can be of an input of one's own, in the place of an example.
         section: of the report; None: it is only shown on request.
         has_examples: whether it shows examples of the data, which a report may leave out.
         code: the functions that work it out, for `explain`; by default `measure`.
@@ -45,6 +46,7 @@ class ViewEntry:
     settings: type[Config] = NoSettings
     data: Literal["needed", "welcome", "unused"] = "needed"
     one_input: bool = False
+    own_input: bool = False
     section: Section | None = None
     has_examples: bool = False
     code: tuple[Callable[..., Any], ...] = ()
@@ -53,6 +55,8 @@ class ViewEntry:
         """Why this run does not have the view, data and all; empty where it has."""
         if self.data == "needed" and subject.sample is None:
             return f"this view needs the run's data: {subject.absent}"
+        if subject.own is not None and not self.own_input:
+            return "this view is not of a single input that is given: leave it out"
         if self.one_input and subject.run.spec.inputs == "parts":
             return f"this view is for a model of one input, {subject.name} reads several"
         return self.refusal(subject)

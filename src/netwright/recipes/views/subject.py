@@ -29,10 +29,13 @@ class Subject:
         run: what is looked at; nothing of it is changed.
         sample: of its data, or None.
         absent: why there is none, in one sentence.
+        own: an encoded input (1, ...) that is looked at in the place of an example, or None.
     """
 
-    def __init__(self, run: RunRecord, sample: Sample | None, absent: str = "") -> None:
-        self.run, self.sample, self.absent = run, sample, absent
+    def __init__(
+        self, run: RunRecord, sample: Sample | None, absent: str = "", *, own: Tree = None
+    ) -> None:
+        self.run, self.sample, self.absent, self.own = run, sample, absent, own
 
     @property
     def name(self) -> str:
@@ -114,9 +117,15 @@ class Subject:
             )
         return self._batch(self.split, torch.tensor([place]))
 
+    def input_at(self, place: int) -> Tree:
+        """One's own input (1, ...), or that of the example at this place, on the model's device."""
+        if self.own is not None:
+            return move(self.own, device_of(self.run.model))
+        return self.example(place).inputs
+
     def first_steps(self) -> Tensor:
-        """The split's first sequence (1, T, ...) without padding, on the model's device."""
-        inputs: Tensor = self.example(0).inputs
+        """One's own sequence, or the split's first (1, T, ...), without padding, as `input_at`."""
+        inputs: Tensor = self.input_at(0)
         padding = self.run.spec.padding
         return inputs if padding is None else inputs[inputs != padding][None]
 

@@ -57,6 +57,16 @@ def test_bad_input_is_refused_in_one_sentence(
     assert (answer.code, answer.err) == (2, f"{sentence}\n")
 
 
+def test_an_input_of_ones_own_is_looked_at(type_in: Type, things_run: Path) -> None:
+    row = "size=9.5,colour=red"
+    answer = type_in("inspect", things_run, "occlusion", "--of", row, "--json")
+    wanted = nw.inspect(things_run, "occlusion", of={"size": "9.5", "colour": "red"}).to_json()
+    assert json.loads(answer.out) == json.loads(json.dumps(wanted))
+    refused = type_in("inspect", things_run, "occlusion", "--of", "size")
+    assert refused.code == 2 and refused.err.startswith('error: --of must be like "a=1,b=x"')
+    assert type_in("inspect", things_run, "--of", row).code == 2
+
+
 def test_what_is_no_run_is_refused(type_in: Type) -> None:
     answer = type_in("inspect", "nowhere", "curves")
     assert answer.code == 2
@@ -71,5 +81,5 @@ def test_other_data_is_looked_at(type_in: Type, things_run: Path, tmp_path: Path
 
 def test_saving_needs_a_view(type_in: Type, things_run: Path) -> None:
     answer = type_in("inspect", things_run, "--save", "x.svg")
-    sentence = "error: --save, --example and --set need the name of a view\n"
+    sentence = "error: --save, --example, --of and --set need the name of a view\n"
     assert (answer.code, answer.err) == (2, sentence)

@@ -7,6 +7,7 @@ import typer
 
 if TYPE_CHECKING:
     from netwright.inspection.drawing.view import View
+    from netwright.recipes.run.run import Run
 
 
 def inspect(
@@ -20,6 +21,13 @@ def inspect(
     ] = None,
     data: Annotated[
         Path | None, typer.Option(help="Other labelled data to use. (the run's own)")
+    ] = None,
+    of: Annotated[
+        str | None,
+        typer.Option(
+            help='An input of your own in place of an example: a row "a=1,b=x" or JSON, a text, '
+            "or the path of an image."
+        ),
     ] = None,
     settings: Annotated[
         list[str] | None,
@@ -36,15 +44,18 @@ def inspect(
     netwright inspect runs/lenet-mnist-001 saliency --example 3 --save seven.svg
     netwright inspect runs/mlp-digits-001 backprop --example 3 --save steps.html
     netwright inspect runs/mlp-digits-001 landscape --set cells=41 --save landscape.png
+    netwright inspect runs/mlp-flowers-csv-001 occlusion --of "petal_length=4.7,petal_width=1.4"
+    netwright inspect runs/gpt-notes-txt-001 attention --of "the cat sat on the mat"
     """
     from netwright.core.errors import ConfigError
     from netwright.core.terminal.console import print_json, print_result, print_table
     from netwright.inspection.drawing.view import check_can_save
     from netwright.recipes.run import look_inside
+    from netwright.recipes.run.run import open_run
 
     if not view:
-        if save is not None or example is not None or settings:
-            raise ConfigError("--save, --example and --set need the name of a view")
+        if save is not None or example is not None or of is not None or settings:
+            raise ConfigError("--save, --example, --of and --set need the name of a view")
         shown = look_inside.inspectable(run, data=data)
         if as_json:
             print_json(shown)
@@ -54,7 +65,9 @@ def inspect(
     if save is not None:
         check_can_save(save, "a view")
     chosen = _settings(settings or []) | ({} if example is None else {"example": example})
-    seen = look_inside.inspect(run, view, data=data, **chosen)
+    opened = open_run(run)
+    own = None if of is None else _own_input(opened, of)
+    seen = look_inside.inspect(opened, view, data=data, of=own, **chosen)
     if as_json:
         print_json(seen.to_json())
     elif save is None:
@@ -65,6 +78,23 @@ def inspect(
         seen.save(save)
         if not as_json:
             print_result(f"written: {save}")
+
+
+def _own_input(run: "Run", typed: str) -> Any:
+    """A row of a table by its columns; a text or the path of an image as it is."""
+    from netwright.apps.cli.typed_row import read_row
+    from netwright.core.errors import ConfigError
+    from netwright.data.tables.encoding import TableEncoder
+
+    encoder = run.preprocessor
+    if isinstance(encoder, TableEncoder):
+        return read_row(typed, [one.name for one in encoder.features], "--of")
+    if encoder.kind != "arrays":
+        return typed
+    try:
+        return [float(part) for part in typed.split(",")]
+    except ValueError:
+        raise ConfigError(f'--of must be numbers like "0.5,1.2", got {typed!r}') from None
 
 
 def _settings(typed: list[str]) -> dict[str, Any]:

@@ -1,18 +1,21 @@
 // The page of what is inside a run: its views, each with its settings.
 
 import { address, offerRuns, remember, showCommand } from "./chosen_run.js";
-import { ask, element, find, say, table, trying } from "./elements.js";
+import { drawingOf } from "./drawing.js";
+import { ask, element, find, say, trying } from "./elements.js";
 import { fieldOf } from "./fields.js";
+import { shownView, viewOf } from "./shown_view.js";
 
-let views = {}, typed = {};
+let views = {}, typed = {}, told = null, drawing = null, text = address.get("of") || "";
 
-for (const [name, value] of address) if (name !== "run" && name !== "view") typed[name] = value;
+for (const [name, value] of address) if (!["run", "view", "of"].includes(name)) typed[name] = value;
 
 const query = () => new URLSearchParams({ run: find("run").value, view: find("view").value, ...typed });
 
 async function chooseRun() {
   say("The run is opened ...");
-  views = await ask(`/api/views?run=${encodeURIComponent(find("run").value)}`);
+  const run = encodeURIComponent(find("run").value);
+  [views, told] = await Promise.all([ask(`/api/views?run=${run}`), ask(`/api/run?run=${run}`)]);
   const wanted = find("view").value || address.get("view");
   find("view").replaceChildren(...Object.keys(views).map((name) => element("option", { value: name, selected: name === wanted }, name)));
   say("");
@@ -24,21 +27,43 @@ async function drawForm() {
   find("view-hint").textContent = view.sentence;
   typed = Object.fromEntries(Object.entries(typed).filter(([name]) => view.fields.some((field) => field.name === name)));
   find("fields").replaceChildren(...view.fields.map((field) => fieldOf("", field, typed, () => trying(show))));
+  find("own").replaceChildren(...(view.own_input ? ownInput() : []));
   await show();
 }
 
+// What takes the place of an example: a text that is typed, or a drawing; without one an example is shown.
+function ownInput() {
+  drawing = null;
+  if (told.generates || told.takes.keys.includes("texts")) {
+    const input = element("textarea", { id: "own-text", rows: 2, value: text, onchange: (event) => { text = event.target.value; trying(show); } });
+    return [element("div", { className: "field" }, element("label", { htmlFor: "own-text" }, "A text of your own"), input,
+      element("small", {}, "in the place of an example of the data"))];
+  }
+  if (!told.takes.media.includes("image/*")) return [];
+  const [, height, width] = told.takes.shape;
+  drawing = drawingOf(width, height, () => { drawing.isUsed = true; trying(show); });
+  const clear = element("button", { type: "button", onclick: () => { drawing.clear(); drawing.isUsed = false; trying(show); } }, "Clear");
+  return [element("div", {}, drawing.canvas, element("div", {}, clear), element("small", {}, "draw in the place of an example of the data"))];
+}
+
+// What is sent, and how a command says it; null: an example is shown.
+async function own() {
+  if (!views[find("view").value].own_input) return null;
+  if (drawing?.isUsed) return [await drawing.file(), "image/png", "picture.png"];
+  if (!text || !find("own-text")) return null;
+  return [JSON.stringify(told.generates ? { text } : { texts: [text] }), "application/json", text];
+}
+
 async function show() {
-  remember(Object.fromEntries(query()));
+  const given = await own();
+  remember({ ...Object.fromEntries(query()), of: given && !drawing ? text : "" });
   say("measuring ...");
-  const shown = await ask(`/api/view?${query()}`);
-  find("shown").replaceChildren(
-    element("h3", {}, shown.title),
-    element("figure", {}, element("div", { className: "scroll" }, element("img", { alt: shown.title, src: shown.picture })),
-      element("figcaption", {}, shown.caption)),
-    table(shown.rows.slice(0, 200)),
-    element("p", {}, element("a", { href: `/view?${query()}`, target: "_blank" }, "this view as a page of its own")));
+  const shown = given ? await viewOf(Object.fromEntries(query()), given[0], given[1]) : await ask(`/api/view?${query()}`);
+  const link = element("p", {}, element("a", { href: `/view?${query()}`, target: "_blank" }, "this view as a page of its own"));
+  find("shown").replaceChildren(...shownView(shown), ...(given ? [] : [link]));
   const { run, view, ...settings } = Object.fromEntries(query());
-  showCommand(["netwright", "inspect", run, view, ...Object.entries(settings).flatMap(([name, value]) => ["--set", `${name}=${value}`])]);
+  showCommand(["netwright", "inspect", run, view, ...Object.entries(settings).flatMap(([name, value]) => ["--set", `${name}=${value}`]),
+    ...(given ? ["--of", given[2]] : [])]);
   say("");
 }
 

@@ -3,8 +3,9 @@
 import { address, offerRuns, remember, showCommand } from "./chosen_run.js";
 import { drawingOf } from "./drawing.js";
 import { ask, element, find, say, trying } from "./elements.js";
+import { shownView, viewOf } from "./shown_view.js";
 
-let told = null, drawing = null, picture = null;
+let told = null, drawing = null, picture = null, asked = 0;
 
 const name = () => find("run").value;
 const MOST_FIELDS = 200;
@@ -112,10 +113,20 @@ async function question() {
   const said = await reply.json();
   if (!reply.ok) throw new Error(said.error);
   find("answer").replaceChildren(...said.answers.map(answered),
-    ...(said.remarks || []).map((remark) => element("p", { className: "bad" }, remark)));
+    ...(said.remarks || []).map((remark) => element("p", { className: "bad" }, remark)),
+    element("div", { id: "hangs-on" }, element("p", { className: "faint" }, "What the answer hangs on is measured ...")));
   if (words.length) showCommand(words);
   if (!picture) keep(isRow() || "text" in values() ? values() : {});  // JSON is too long for an address
   say("");
+  await explain(body, media);
+}
+
+// What the answer hangs on: how far it falls when a part of the input is hidden.
+async function explain(body, media) {
+  asked += 1;
+  const number = asked;
+  const found = await viewOf({ run: name(), view: "occlusion" }, body, media).then(shownView).catch((error) => [element("p", { className: "faint" }, error.message)]);
+  if (number === asked) find("hangs-on")?.replaceChildren(...found);  // a newer question has its own
 }
 
 async function generate() {

@@ -49,7 +49,7 @@ def refusal(subject: Subject) -> str:
 
 def measure(subject: Subject, settings: OcclusionConfig) -> Occlusion:
     """The fall of one probability, or of a real, with each part hidden in turn."""
-    run, inputs = subject.run, subject.example(settings.example).inputs
+    run, inputs = subject.run, subject.input_at(settings.example)
     answer = explained_answer(run, inputs, settings)
     shown = shown_input(run, inputs, answer.words)
     shape = run.spec.input_shape
@@ -91,5 +91,6 @@ OCCLUSION = ViewEntry(
     measure=measure,
     refusal=refusal,
     one_input=True,
+    own_input=True,
     settings=OcclusionConfig,
 )

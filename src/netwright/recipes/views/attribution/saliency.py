@@ -50,7 +50,7 @@ def refusal(subject: Subject) -> str:
 
 def measure(subject: Subject, settings: SaliencyConfig) -> Saliency:
     """The gradient of one answer, by its logit or, for reals, in the units of the target."""
-    run, inputs = subject.run, subject.example(settings.example).inputs
+    run, inputs = subject.run, subject.input_at(settings.example)
     answer = explained_answer(run, inputs, settings)
 
     def score(output: Any) -> Tensor:
@@ -89,5 +89,6 @@ SALIENCY = ViewEntry(
     measure=measure,
     refusal=refusal,
     one_input=True,
+    own_input=True,
     settings=SaliencyConfig,
 )

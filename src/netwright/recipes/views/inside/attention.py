@@ -162,6 +162,7 @@ ATTENTION = ViewEntry(
     ),
     measure=_measure_attention,
     refusal=_refuse_attention,
+    own_input=True,
     section="inside",
     has_examples=True,
     code=(measure_attention_maps,),

@@ -36,13 +36,13 @@ def _measure_filters(subject: Subject, _: NoSettings) -> View:
 
 def _refuse_maps(subject: Subject) -> str:
     reason = _refusal(subject, "feature maps")
-    if reason or convolved_maps(subject.run.model, subject.example(0).inputs):
+    if reason or convolved_maps(subject.run.model, subject.input_at(0)):
         return reason
     return f"feature maps are of convolutions that an image goes through, {subject.name} has none"
 
 
 def _measure_maps(subject: Subject, _: NoSettings) -> View:
-    return cast(View, measure_feature_maps(subject.run.model, subject.example(0).inputs))
+    return cast(View, measure_feature_maps(subject.run.model, subject.input_at(0)))
 
 
 FILTERS = ViewEntry(
@@ -56,6 +56,7 @@ FEATURE_MAPS = ViewEntry(
     card=report_card("Where in one image each filter responds."),
     measure=_measure_maps,
     refusal=_refuse_maps,
+    own_input=True,
     section="inside",
     has_examples=True,
     code=(measure_feature_maps,),

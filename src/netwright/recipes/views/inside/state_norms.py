@@ -67,6 +67,7 @@ STATE_NORMS = ViewEntry(
     measure=_measure,
     refusal=_refusal,
     one_input=True,
+    own_input=True,
     section="inside",
     code=(measure_state_norms,),
 )
