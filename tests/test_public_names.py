@@ -45,6 +45,7 @@ PUBLIC = [
     "losses",
     "metrics",
     "models",
+    "note_run",
     "open_run",
     "optimizers",
     "recipes",

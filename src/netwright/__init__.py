@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from netwright.recipes.run.run import open_run as open_run
     from netwright.recipes.saved.load_recipe import load_recipe as load_recipe
     from netwright.recipes.saved.run_list import list_runs as list_runs
+    from netwright.recipes.saved.run_notes import note_run as note_run
     from netwright.recipes.saved.verify import verify as verify
     from netwright.recipes.search.search import search as search
     from netwright.train.callback import Callback as Callback
@@ -85,6 +86,7 @@ _HOMES = {
     "losses": "netwright.losses",
     "metrics": "netwright.metrics",
     "models": "netwright.models",
+    "note_run": "netwright.recipes.saved.run_notes",
     "open_run": "netwright.recipes.run.run",
     "optimizers": "netwright.optimizers",
     "recipes": "netwright.recipes",

@@ -146,6 +146,7 @@ ANSWERS: dict[str, Callable[[Path, Path, Path], list[str]]] = {
     "serve": lambda _, table, __: ["serve", f"{CODES}={table}"],
     "studio": lambda place, *_: ["studio", f"{place / 'none'}"],
     "runs": lambda place, *_: ["runs", f"{place.parent}"],
+    "note": lambda _, table, __: ["note", f"{table}", f"a{CODES}b"],
     "words": lambda _, table, __: ["words", f"{table}", f"similar{CODES}", "king"],
     "verify": lambda _, table, __: ["verify", f"{table}"],
     "verify-resume": lambda place, *_: ["verify-resume", f"{place}"],
@@ -156,7 +157,7 @@ ANSWERS: dict[str, Callable[[Path, Path, Path], list[str]]] = {
 NAMELESS = {"evaluate", "inspect"}  # numbers; short names with marks for what cannot be drawn
 ANSWERING = {
     *("train", "doctor", "evaluate", "predict", "generate", "report", "inspect", "verify"),
-    *("export", "runs"),
+    *("export", "runs", "note"),
 }
 
 

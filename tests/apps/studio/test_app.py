@@ -162,3 +162,13 @@ def test_resuming_starts_a_command_of_its_own(
     assert visitor.post("/api/resume", {"run": RUN}).json["pid"] == 7
     words = ["-P", "-m", "netwright", "train", "--resume", f"./{RUN}", "--quiet"]
     assert started[0][1:] == words
+
+
+def test_a_run_gets_tags_and_a_note(studio: Open) -> None:
+    visitor = studio()
+    asked = {"run": "runs/mlp-2-0", "tags": ["base"], "note": "<b>first</b>"}
+    assert visitor.post("/api/note", asked).status == 200
+    told = {run["name"]: run for run in visitor.get("/api/runs").json["runs"]}["runs/mlp-2-0"]
+    assert (told["tags"], told["note"]) == (["base"], "<b>first</b>")
+    for wrong in ({"tags": ["a b"]}, {"tags": "base"}, {"note": 3}, {"run": "../x"}):
+        assert visitor.post("/api/note", {**asked, **wrong}).status == 400

@@ -36,6 +36,7 @@ GETS = {
 POSTS = (
     "stop",
     "delete",
+    "note",
     "plan",
     "predict",
     "view/own",
@@ -91,6 +92,8 @@ def body_of(chance: random.Random, playground: str, *, is_opening: bool) -> byte
         "seed": chance.choice([0, *ODD]),
         "rows": chance.choice([[{"x0": 1, "x1": 2}], *ODD]),
         "prompt": chance.choice(ODD),
+        "tags": chance.choice([["a"], *ODD]),
+        "note": chance.choice(ODD),
     }
     for name in chance.sample(sorted(asked), chance.randrange(len(asked))):
         del asked[name]

@@ -24,6 +24,7 @@ from netwright.apps.cli.commands.generate_command import generate
 from netwright.apps.cli.commands.import_command import import_weights
 from netwright.apps.cli.commands.inspect_command import inspect
 from netwright.apps.cli.commands.list_command import list_names
+from netwright.apps.cli.commands.note_command import note
 from netwright.apps.cli.commands.predict_command import predict
 from netwright.apps.cli.commands.race_command import race
 from netwright.apps.cli.commands.report_command import report
@@ -66,6 +67,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "serve": serve,
     "studio": studio,
     "runs": runs,
+    "note": note,
     "words": words,
     "export": export,
     "import": import_weights,

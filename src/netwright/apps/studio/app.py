@@ -1,7 +1,7 @@
 """The studio as an ASGI app: its routes, each a few lines around what answers.
 
 GET  /               the runs             GET  /api/runs, /api/events      their state, once or live
-GET  /report         of a run             POST /api/stop, resume, delete   what is done to a run
+GET  /report         of a run             POST /api/stop, resume, delete, note
 GET  /comparison     of ticked runs       GET  /api/compare                its verdict
 GET  /new            a new run            POST /api/plan, doctor, train, upload  what it asks for
 GET  /try            asks a run           GET  /api/run, POST /api/predict, generate
@@ -62,6 +62,7 @@ from netwright.core.files.storage import read_bytes
 from netwright.recipes.judging.compare_runs import compare_runs
 from netwright.recipes.judging.comparison import Comparison
 from netwright.recipes.saved.run_control import find_listed, move_to_bin, stop_run
+from netwright.recipes.saved.run_notes import note_run
 
 MOST_COMPARED = 60
 T = TypeVar("T")
@@ -166,6 +167,16 @@ class Studio:
         name = str((await self.asked(request)).get("run", ""))
         place = await asyncio.to_thread(move_to_bin, self.folder, name)
         return JSONResponse({"said": f"moved to {place.relative_to(self.folder)}"})
+
+    async def note(self, request: Request) -> Response:
+        """Give a run tags and a note."""
+        asked = await self.asked(request)
+        tags, note = asked.get("tags"), asked.get("note")
+        if not isinstance(tags, list) or not isinstance(note, str):
+            raise RefusalError(HTTPStatus.BAD_REQUEST, "tags must be a list, and note a text")
+        folder = await asyncio.to_thread(find_listed, self.folder, str(asked.get("run", "")))
+        await asyncio.to_thread(lambda: note_run(folder, tags=tags, note=note))
+        return JSONResponse({"said": "noted"})
 
     async def compare(self, request: Request) -> Response:
         """The verdict on ticked runs, in words and as a table."""
@@ -302,6 +313,7 @@ def build_app(
         "/api/stop": ("POST", studio.stop),
         "/api/resume": ("POST", studio.resume),
         "/api/delete": ("POST", studio.delete),
+        "/api/note": ("POST", studio.note),
         **studio.playground.routes(),
         **studio.theory.routes(),
     }

@@ -16,6 +16,7 @@ ASSETS: Mapping[str, tuple[str, str]] = {
     "chosen_run.js": ("netwright.apps.studio.static", SCRIPT),
     "drawing.js": ("netwright.apps.studio.static", SCRIPT),
     "shown_view.js": ("netwright.apps.studio.static", SCRIPT),
+    "note_form.js": ("netwright.apps.studio.static", SCRIPT),
     "inside.js": ("netwright.apps.studio.static", SCRIPT),
     "try_it.js": ("netwright.apps.studio.static", SCRIPT),
     "new_run.js": ("netwright.apps.studio.static", SCRIPT),

@@ -63,7 +63,7 @@ def runs_page(folder: str) -> str:
     page.section(
         "All runs",
         row(
-            text_field("filter", "Filter", shown="a part of a name, a model, data"),
+            text_field("filter", "Filter", shown="a part of a name, a model, data, a tag"),
             choice_field("state", "State", STATES),
         ),
         row(

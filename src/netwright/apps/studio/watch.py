@@ -18,7 +18,7 @@ from netwright.recipes.saved.run_list import ListedRun, look_at_run, run_names
 
 LOOK_EVERY = 1.0  # seconds
 QUIET = 15.0  # seconds after which a stream says that it is alive
-FILES = ("config.yaml", "metrics.jsonl", "results.json", ".lock", "report.html")
+FILES = ("config.yaml", "metrics.jsonl", "results.json", ".lock", "report.html", "notes.json")
 Told = dict[str, Any]
 
 

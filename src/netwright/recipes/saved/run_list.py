@@ -16,6 +16,7 @@ from netwright.core.files.inside import Folder, has_file, open_folder
 from netwright.metrics.catalog import METRICS
 from netwright.recipes.plan.recipe_file import read_own_recipe
 from netwright.recipes.saved.results_file import read_results
+from netwright.recipes.saved.run_notes import read_notes
 
 State = Literal["training", "finished", "stopped", "interrupted", "unreadable"]
 DEPTH = 3  # folders below the one that is looked through
@@ -42,6 +43,8 @@ class ListedRun:
         baseline: the same of the trivial guess; None where it has none.
         better: whether a higher or a lower value is the better one.
         has_report: whether there is a page to open.
+        tags: words that a person gave it.
+        note: what a person wrote of it.
         trouble: why it cannot be read, in one sentence.
     """
 
@@ -57,6 +60,8 @@ class ListedRun:
     baseline: float | None = None
     better: Literal["higher", "lower"] = "higher"
     has_report: bool = False
+    tags: tuple[str, ...] = ()
+    note: str = ""
     trouble: str = ""
 
 
@@ -119,6 +124,7 @@ def look_at_run(top: Path, name: str) -> ListedRun:
             **_told_by_recipe(config),
             **_told_by_results(results),
             has_report=has_file(place / "report.html"),
+            **vars(read_notes(place)),
         )
     except NetwrightError as error:
         return ListedRun(name=name, state="unreadable", trouble=str(error))

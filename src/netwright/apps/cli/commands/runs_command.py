@@ -21,12 +21,14 @@ def runs(
     delete: Annotated[
         str, typer.Option(metavar="RUN", help="Move it to the folder .bin; nothing is lost.")
     ] = "",
+    tag: Annotated[str, typer.Option(help="Only runs with this tag; see `note`.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """List the runs of a folder, the newest first, or stop or delete one.
 
     netwright runs
     netwright runs experiments --json
+    netwright runs --tag baseline
     netwright runs --stop runs/mlp-mnist-001
     netwright runs --delete runs/mlp-mnist-001
     """
@@ -41,13 +43,13 @@ def runs(
         print_result(f"moved to {move_to_bin(folder, delete)}")
     if stop or delete:
         return
-    found = list_runs(folder)
+    found = [run for run in list_runs(folder) if not tag or tag in run.tags]
     if as_json:
         print_json([vars(run) for run in found])
     elif found:
         print_table([_row(run) for run in found])
     else:
-        print_message(f"there are no runs in {folder}")
+        print_message(f"there are no runs {f'with the tag {tag} ' * bool(tag)}in {folder}")
 
 
 def _row(run: "ListedRun") -> dict[str, str]:
@@ -60,4 +62,5 @@ def _row(run: "ListedRun") -> dict[str, str]:
         "metric": run.metric or "-",
         "value": "-" if run.value is None else f"{run.value:.4g}",
         "baseline": "-" if run.baseline is None else f"{run.baseline:.4g}",
+        "tags": ", ".join(run.tags),
     }

@@ -1,6 +1,7 @@
 // The page of all runs: a table that follows the studio's events.
 
 import { ask, element, find, say, table, trying } from "./elements.js";
+import { openNotes } from "./note_form.js";
 import { sparkline } from "./sparkline.js";
 
 const CAN = {
@@ -53,7 +54,7 @@ function shown() {
   const words = find("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
   const state = find("state").value;
   const fits = (run) => (!state || run.state === state)
-    && words.every((word) => `${run.name} ${run.model} ${run.data} ${run.state}`.toLowerCase().includes(word));
+    && words.every((word) => `${run.name} ${run.model} ${run.data} ${run.state} ${run.tags.join(" ")} ${run.note}`.toLowerCase().includes(word));
   const value = COLUMNS[sort.by] || COLUMNS.began;
   const order = (a, b) => {
     const [x, y] = [value(a), value(b)];
@@ -101,9 +102,17 @@ async function act(name, run) {
 
 function actions(run) {
   if (stopping.has(run.name)) return [element("span", { className: "faint" }, "stopping")];
-  return (CAN[run.state] || []).map((name) => element("button", {
-    type: "button", "aria-label": `${name} ${run.name}`, onclick: () => trying(() => act(name, run)),
-  }, name));
+  const made = (name, action) => element("button", { type: "button", "aria-label": `${name} ${run.name}`, onclick: action }, name);
+  const note = made("note", () => openNotes(run, async () => take(await ask("/api/runs"))));
+  return [...(CAN[run.state] || []).map((name) => made(name, () => trying(() => act(name, run)))), ...(run.state === "unreadable" ? [] : [note])];
+}
+
+// Tags, each of which filters by itself, and the note.
+function remarks(run) {
+  const tags = run.tags.map((tag) => element("button", { type: "button", className: "tag", "aria-label": `only runs tagged ${tag}`,
+    onclick: () => { find("filter").value = tag; draw(); } }, tag));
+  return [...(tags.length ? [element("div", { className: "tags" }, ...tags)] : []),
+    ...(run.note ? [element("div", { className: "faint note-of" }, run.note)] : [])];
 }
 
 function rowOf(run) {
@@ -117,7 +126,7 @@ function rowOf(run) {
     : element("span", {}, run.name);
   const epochs = run.epochs && run.state !== "finished" ? `${run.epoch} of ${run.epochs}` : String(run.epoch || "");
   const cells = [
-    [tick], [name], [element("span", { className: `badge ${MOOD[run.state] || ""}` }, run.state)],
+    [tick], [name, ...remarks(run)], [element("span", { className: `badge ${MOOD[run.state] || ""}` }, run.state)],
     [sparkline(run.curves)], result(run), [epochs], [run.model || "own"], [run.data || "own"], [String(run.seed)],
     [run.began ? new Date(run.began * 1000).toLocaleString() : ""], actions(run),
   ];
