@@ -17,6 +17,7 @@ from netwright.train.ranks import joined
 from netwright.train.state import TrainState
 from tests.faults.rank_runs import Bug, ForkedRun, LaunchedRun, RankRun, wait_for_step
 from tests.faults.scenario import Figures, Scenario
+from tests.faults.test_sharded_save import call_all, hurt_in_save
 
 TIMEOUT, SHORT_TIMEOUT = 10.0, 2.0
 REACTION, SHORT_REACTION = 60.0, 1.0  # seconds after it in which the rank must be named
@@ -52,8 +53,31 @@ def forked_and_stopped(
     return stop(ForkedRun(out, timeout=timeout, bug=bug, settings=settings), victim)
 
 
-def sharded_and_stopped(out: Path, timeout: float, victim: int) -> tuple[RankRun, float]:
-    return forked_and_stopped(out, timeout, victim, parallel="shard")
+def sharded_and_stopped(
+    out: Path, timeout: float, victim: int, bug: Bug | None = None
+) -> tuple[RankRun, float]:
+    return forked_and_stopped(out, timeout, victim, bug, parallel="shard")
+
+
+def sharded_and_stopped_in_a_save(
+    out: Path, timeout: float, victim: int, bug: Bug | None = None
+) -> tuple[RankRun, float]:
+    """A rank of a sharded run stops before it writes its part of the third checkpoint."""
+    sign = out.with_name(f"{out.name}-stops")
+    stops = partial(hurt_in_save, victim, STEP // 6, 1, partial(stop_itself, sign))
+    bugs: list[Bug] = [stops] if bug is None else [bug, stops]
+    run = ForkedRun(
+        out, timeout=timeout, bug=partial(call_all, bugs), settings={"parallel": "shard"}
+    )
+    while not sign.exists():
+        time.sleep(0.01)
+    return run, time.monotonic()
+
+
+def stop_itself(sign: Path, work: Callable[[], Any]) -> Any:
+    sign.touch()
+    os.kill(os.getpid(), signal.SIGSTOP)
+    return work()
 
 
 def forked_and_looping(out: Path, timeout: float, victim: int) -> tuple[RankRun, float]:
@@ -114,6 +138,8 @@ SCENARIO = Scenario(
         pytest.param(forked_and_stopped, 0, marks=pytest.mark.slow),
         pytest.param(forked_and_looping, 1, marks=pytest.mark.slow),
         pytest.param(sharded_and_stopped, 1, marks=pytest.mark.slow),
+        pytest.param(sharded_and_stopped_in_a_save, 0, marks=pytest.mark.slow),
+        pytest.param(sharded_and_stopped_in_a_save, 1, marks=pytest.mark.slow),
     ],
 )
 def test_a_rank_that_hangs_is_named_after_the_timeout(
@@ -141,7 +167,8 @@ def patience_without_end() -> None:
 
 
 @pytest.mark.slow
-def test_planted_bug_a_timeout_that_nobody_keeps_is_found(tmp_path: Path) -> None:
-    hang = partial(forked_and_stopped, bug=patience_without_end)
-    figures = measure_hangs(tmp_path, SHORT_TIMEOUT, [(hang, 1)], SHORT_REACTION)
+@pytest.mark.parametrize("hang", [forked_and_stopped, sharded_and_stopped_in_a_save])
+def test_planted_bug_a_timeout_that_nobody_keeps_is_found(hang: Any, tmp_path: Path) -> None:
+    hurt = partial(hang, bug=patience_without_end)
+    figures = measure_hangs(tmp_path, SHORT_TIMEOUT, [(hurt, 1)], SHORT_REACTION)
     assert figures.passed == 0

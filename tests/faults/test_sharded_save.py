@@ -234,7 +234,6 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return whole_run(tmp_path_factory.mktemp("shards") / "whole", 2)
 
 
-@pytest.mark.slow
 def test_a_rank_killed_in_a_save_leaves_no_half_checkpoint(whole: Path, tmp_path: Path) -> None:
     killed = [(1, partial(hurt_in_save, 1, 1, 1, die_after))]
     figures = measure_kills(tmp_path, whole, iter([killed]))
@@ -243,8 +242,15 @@ def test_a_rank_killed_in_a_save_leaves_no_half_checkpoint(whole: Path, tmp_path
 
 @pytest.mark.slow
 def test_kills_at_every_place_of_a_save_lose_nothing(whole: Path, tmp_path: Path) -> None:
-    figures = measure_kills(tmp_path, whole, kill_plans(2 * len(PLACES), 4, 4))
+    figures = measure_kills(tmp_path, whole, kill_plans(len(PLACES), 2, 4))
     assert figures.passed == figures.counts["kills landed"] == figures.n, figures
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_sixty_kills_half_of_them_in_a_save_lose_nothing(whole: Path, tmp_path: Path) -> None:
+    figures = measure_kills(tmp_path, whole, kill_plans(SAVES, OTHERS, IN_A_RUN))
+    assert figures.passed == figures.counts["kills landed"] == figures.n == 60, figures
 
 
 @pytest.mark.slow

@@ -63,7 +63,8 @@ class Life:
         )
         best = EarlyStopping()
         watched: list[Callback] = [GuardNonFinite(), StepRows(5), best, Doctor()]
-        calls = [*watched, StopAt(self.stop), FixedStatistics()]
+        losses = Losses()
+        calls = [*watched, StopAt(self.stop), FixedStatistics(), losses]
         if self.folder is not None:
             calls.append(SaveCheckpoints(self.folder, watched=watched, best=best, every_steps=6))
         trainer = Trainer(config, task_for(data), callbacks=calls, ranks=ranks)
@@ -76,6 +77,7 @@ class Life:
         return {
             "weights": dict(model.state_dict()),
             "history": [(row.step, row.split, row.name, row.value) for row in rows],
+            "losses": losses.by_samples,
             "step": state.step,
         }
 
@@ -87,6 +89,24 @@ class StopAt(Callback):
     def on_step_end(self, state: TrainState) -> None:
         if state.step == self.step < STEPS:
             state.cut_short("stop")
+
+
+class Losses(Callback):
+    """The loss of every batch over the rows of all ranks, in float64, by the samples seen."""
+
+    def __init__(self) -> None:
+        self.by_samples: dict[int, float] = {}
+        self.before = 0
+
+    def on_fit_start(self, state: TrainState) -> None:
+        self.before = state.samples
+
+    def on_batch_end(self, state: TrainState) -> None:
+        rank, world = state.ranks.rank, state.ranks.world
+        whole, self.before = state.samples - self.before, state.samples
+        own = len(range(rank, whole, world))  # one that has no row is given one, for nothing
+        total = torch.tensor([state.loss.item() * own if own else 0.0], dtype=torch.float64)
+        self.by_samples[state.samples] = state.ranks.sum(total).item() / whole
 
 
 class FixedStatistics(Callback):
@@ -142,8 +162,11 @@ def run_ranks(place: Path, world: int, work: Callable[..., None], *given: Any) -
 
 
 def assert_near(ours: dict[str, Any], theirs: dict[str, Any]) -> None:
-    """The same steps, and weights to 1e-10; rows of the history are of float32."""
+    """The same steps, losses and weights to 1e-10; rows of the history are of float32."""
     assert ours["step"] == theirs["step"]
+    assert max(ours["losses"]) == max(theirs["losses"])
+    for samples, loss in ours["losses"].items():  # those of its own life
+        assert abs(loss - theirs["losses"][samples]) <= 1e-10, samples
     for name, weight in theirs["weights"].items():
         torch.testing.assert_close(ours["weights"][name], weight, rtol=0, atol=1e-10)
     for one, other in zip(ours["history"], theirs["history"], strict=True):
