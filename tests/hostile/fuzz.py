@@ -33,7 +33,8 @@ from netwright.models.exchange.foreign_weights import read_foreign_weights
 from netwright.recipes.plan.recipe import parse_recipe
 from netwright.recipes.plan.recipe_file import read_yaml
 from netwright.recipes.saved.run_folder import SavedModel
-from netwright.recipes.search.storage import JOURNAL, LOCKS, open_study
+from netwright.recipes.search.storage import JOURNAL, open_study
+from netwright.recipes.search.workers import LOCKS
 from netwright.train.profiling.profile_file import read_profile
 from netwright.train.saving.checkpoint_store import check_checkpoint
 from netwright.train.watching.history import read_history

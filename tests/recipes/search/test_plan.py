@@ -47,7 +47,11 @@ def test_what_cannot_be_planned_is_refused() -> None:
     for settings, sentence in (
         ({"sampler": "tp"}, "sampler must be one of tpe, random, grid, got 'tp'"),
         ({"pruner": "all"}, "pruner must be one of median, hyperband, none, got 'all'"),
-        ({"storage": "x"}, "storage must be one of journal, sqlite, got 'x'"),
+        (
+            {"storage": "x"},
+            "storage must be journal, sqlite or an address like postgresql://USER@HOST/DATABASE, "
+            "got 'x'",
+        ),
         ({"trials": 0}, "trials must be a positive integer, got 0"),
         ({"seed": -1}, "seed must be a non-negative integer, got -1"),
         (

@@ -16,12 +16,11 @@ from netwright.recipes.search.storage import (
     DATABASE_FILES,
     JOURNAL,
     JOURNAL_MAGIC,
-    LOCKS,
     JournalLock,
     import_optuna,
     open_study,
-    study_lock,
 )
+from netwright.recipes.search.workers import LOCKS, study_lock
 from tests.odd_files import ODD, is_untouched, outside_of, plant, refusal
 from tests.recipes.search.search_plans import plan
 from tests.repetition import slow_but

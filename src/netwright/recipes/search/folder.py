@@ -10,7 +10,8 @@ from netwright.core.files.inside import check_entries, has_file
 from netwright.core.files.storage import make_folder
 from netwright.recipes.saved.known_files import SEARCH
 from netwright.recipes.search.plan import FILE, SearchPlan, check_same_search, write_plan
-from netwright.recipes.search.storage import DATABASE_FILES, LOCKS, study_lock
+from netwright.recipes.search.storage import DATABASE_FILES
+from netwright.recipes.search.workers import LOCKS, study_lock
 
 PARENT = "searches"
 OURS = sorted({*SEARCH.files, *DATABASE_FILES, *SEARCH.folders})  # all that a search writes

@@ -16,6 +16,7 @@ from netwright.core.files.storage import write_text
 from netwright.recipes.judging.entries import FROM_ARRAYS
 from netwright.recipes.plan.recipe import Recipe, own_parts, parse_recipe
 from netwright.recipes.plan.recipe_file import read_own_recipe, to_yaml
+from netwright.recipes.search.server_address import FORM, check_address, is_address
 from netwright.recipes.search.space import Choices, Space, read_space
 from netwright.train.callbacks.early_stopping import is_lower_better
 
@@ -25,8 +26,8 @@ PLAIN = ("metric", "trials", "sampler", "pruner", "storage", "seed", "data")
 KINDS = {
     "sampler": ("tpe", "random", "grid"),
     "pruner": ("median", "hyperband", "none"),
-    "storage": ("journal", "sqlite"),
 }
+FILES = ("journal", "sqlite")  # the kinds of storage that are files of the folder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +41,7 @@ class SearchPlan:
         trials: how many are finished in the end, by all processes together.
         sampler: how settings are chosen.
         pruner: which trials are stopped early.
-        storage: where trials are written down.
+        storage: where trials are written down: a kind of file, or the address of a server.
         seed: of the sampler.
         data: the digests of the training and validation rows.
     """
@@ -60,6 +61,7 @@ class SearchPlan:
             value = getattr(self, name)
             if value not in kinds:
                 raise ConfigError(f"{name} must be one of {', '.join(kinds)}, got {value!r}")
+        self._check_storage()
         if isinstance(self.trials, bool) or not isinstance(self.trials, int) or self.trials < 1:
             raise ConfigError(f"trials must be a positive integer, got {self.trials!r}")
         check_seed(self.seed)
@@ -68,6 +70,19 @@ class SearchPlan:
                 raise ConfigError(
                     f"a grid needs choices or integers, {name} has the range {values.text}"
                 )
+
+    def _check_storage(self) -> None:
+        if isinstance(self.storage, str) and is_address(self.storage):
+            check_address(self.storage)
+        elif self.storage not in FILES:
+            raise ConfigError(
+                f"storage must be journal, sqlite or an address like {FORM}, got {self.storage!r}"
+            )
+
+    @property
+    def on_server(self) -> bool:
+        """Whether a server keeps the trials, not a file."""
+        return self.storage not in FILES
 
     @property
     def is_lower_better(self) -> bool:

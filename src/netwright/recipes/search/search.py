@@ -6,6 +6,7 @@ Source: Bergstra et al., "Algorithms for Hyper-Parameter Optimization" (2011), f
 et al., "Hyperband" (2018), for stopping early.
 """
 
+import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,6 +32,7 @@ from netwright.recipes.plan.sources import load_configured
 from netwright.recipes.search.folder import enter_search_folder
 from netwright.recipes.search.plan import SearchPlan, read_plan
 from netwright.recipes.search.report import write_search_report
+from netwright.recipes.search.server import telling_of_server
 from netwright.recipes.search.space import Value, apply, count_cells, read_space, usual_space
 from netwright.recipes.search.storage import import_optuna
 from netwright.recipes.search.study import Study
@@ -88,7 +90,9 @@ def search(  # noqa: PLR0913 - the one door, with a name for each question
         metric: "val/loss", "val/accuracy" ...
         sampler: "tpe" learns from the trials before, "random" does not, "grid" tries everything.
         pruner: "median", "hyperband" or "none"; by default median, where epochs are measured.
-        storage: "journal" or "sqlite".
+        storage: "journal" or "sqlite", files of the folder; or "postgresql://USER@HOST/DATABASE",
+            by which machines that share no folder make one and the same search together. Its
+            password is PostgreSQL's: PGPASSWORD or ~/.pgpass.
         max_time: seconds, or "10m"; the trial at hand is then cut short, and queued for the next
             time.
         seed: of weights, order and dropout in every trial, and of the sampler.
@@ -137,6 +141,7 @@ def resume_search(
     folder: Path,
     *,
     trials: int | None = None,
+    storage: str | None = None,
     max_time: float | str | None = None,
     quiet: bool = False,
 ) -> Study:
@@ -145,12 +150,17 @@ def resume_search(
     Args:
         folder: what a search has left.
         trials: how many are finished in the end; by default as many as before.
+        storage: the address of the server that keeps the trials, where one does: the folder may
+            be a stranger's, and connects to nothing by itself.
         max_time: seconds, or "10m".
         quiet: print nothing.
     """
     seconds = read_time_limit(max_time)
     import_optuna()
     plan = read_plan(folder)
+    if storage != (plan.storage if plan.on_server else None):
+        wanted = f"give --storage {plan.storage}" if plan.on_server else "leave out --storage"
+        raise ConfigError(f"{folder} keeps its trials with storage {plan.storage}: {wanted}")
     data = load_configured(plan.recipe)
     now = replace(plan, data=digests(data), trials=plan.trials if trials is None else trials)
     return run_search(
@@ -211,12 +221,14 @@ def run_search(
 ) -> Study:
     """Work on the search of a folder until its trials are done, or the time is up."""
     deadline = None if max_time is None else time.monotonic() + max_time
-    command = f"netwright search --resume {folder}"
+    server = f" --storage {shlex.quote(plan.storage)}" if plan.on_server else ""
+    command = f"netwright search --resume {folder}{server}"
     if not quiet:
         help_us = f"; to add a worker from another terminal: {command}" if plan.is_typed else ""
         print_message(f"searching in {folder}{help_us}")
     go_on = command if plan.is_typed else f"the same nw.search, out={str(folder)!r}"
-    queue = TrialQueue(folder, plan)
+    with telling_of_server(plan.storage):
+        queue = TrialQueue(folder, plan)
     study = Study(folder, plan, queue.study, data, mine)
     training = TrialTraining(plan=plan, data=replace(data, test=None), mine=mine, deadline=deadline)
 
@@ -227,7 +239,8 @@ def run_search(
             print_message(study.line(number))
 
     try:
-        work(queue, training, told=told, is_over=lambda: training.is_late)
+        with telling_of_server(plan.storage):
+            work(queue, training, told=told, is_over=lambda: training.is_late)
     except (KeyboardInterrupt, SystemExit):
         if not quiet:
             print_message(

@@ -1,4 +1,4 @@
-"""Where trials are written down: a journal or an SQLite file, by Optuna, shared by processes.
+"""Where trials are written down, by Optuna: a journal, an SQLite file, or a PostgreSQL server.
 
 Source: Akiba et al., "Optuna: A Next-generation Hyperparameter Optimization Framework" (2019).
 """
@@ -16,7 +16,9 @@ from netwright.core.files.inside import check_entries, has_file, parent_of
 from netwright.core.files.process_lock import ProcessLock
 from netwright.recipes.search.hyperband import build_hyperband
 from netwright.recipes.search.plan import SearchPlan
+from netwright.recipes.search.server import open_storage, study_name
 from netwright.recipes.search.trial_result import read_trial
+from netwright.recipes.search.workers import LOCKS
 
 if TYPE_CHECKING:
     import optuna
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
     from optuna.storages.journal._file import BaseJournalFileLock
 
 NAME = "netwright"
-LOCKS = "locks"  # the folder that tells which processes are at work
 JOURNAL, DATABASE = "study.journal", "study.db"
 DATABASE_FILES = (DATABASE, *(f"{DATABASE}-{end}" for end in ("journal", "wal", "shm")))
 # What ends a journal that names another one (https://sqlite.org/fileformat.html, section 3).
@@ -57,7 +58,7 @@ def open_study(folder: Path, plan: SearchPlan) -> "optuna.Study":
         library.logging.set_verbosity(library.logging.CRITICAL)  # the refusal says what is wrong
         study: optuna.Study = library.create_study(
             storage=kept,
-            study_name=NAME,
+            study_name=study_name(plan) if plan.on_server else NAME,
             direction="minimize" if plan.is_lower_better else "maximize",
             load_if_exists=True,
         )
@@ -66,9 +67,8 @@ def open_study(folder: Path, plan: SearchPlan) -> "optuna.Study":
     except NetwrightError:
         raise
     except Exception as error:  # of Optuna, SQLAlchemy or SQLite, whose files may hold anything
-        file = folder / (DATABASE if plan.storage == "sqlite" else JOURNAL)
         said = f"{type(error).__name__} {error}".splitlines()[0]
-        raise DataError(f"{file} cannot be read as a study: {said:.200}") from None
+        raise DataError(f"{_name(folder, plan)} cannot be read as a study: {said:.200}") from None
     finally:
         library.logging.set_verbosity(library.logging.WARNING)
     study.pruner = _pruner(plan, study)
@@ -97,9 +97,11 @@ class JournalLock(ProcessLock):
         return taken
 
 
-def study_lock(folder: Path) -> ProcessLock:
-    """The lock of whoever hands out a trial, or takes one back."""
-    return ProcessLock(folder / LOCKS / "study", inside=folder, guarding=folder)
+def _name(folder: Path, plan: SearchPlan) -> str:
+    """What keeps the trials, as errors call it."""
+    if plan.on_server:
+        return plan.storage
+    return str(folder / (DATABASE if plan.storage == "sqlite" else JOURNAL))
 
 
 @contextmanager
@@ -137,6 +139,8 @@ def check_database(folder: Path) -> None:
 
 def _storage(folder: Path, plan: SearchPlan) -> "BaseStorage":
     optuna = import_optuna()
+    if plan.on_server:
+        return open_storage(plan.storage)
     if plan.storage == "sqlite":
         check_database(folder)
         return _database(folder / DATABASE)

@@ -11,32 +11,27 @@ end as one that is not. Of several, "random" makes the same ones in any case and
 what "tpe" draws depends on which trials were finished by then.
 """
 
-import os
 import random
-import re
-import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from netwright.core.files.inside import has_file, open_folder
-from netwright.core.files.process_lock import ProcessLock
-from netwright.core.files.storage import make_folder
 from netwright.core.seeding import derive_seed
 from netwright.recipes.search.plan import SearchPlan
+from netwright.recipes.search.server import ServerWorkers, study_name
 from netwright.recipes.search.space import Value, cell_of, count_cells
-from netwright.recipes.search.storage import LOCKS, import_optuna, open_study, study_lock
+from netwright.recipes.search.storage import import_optuna, open_study
 from netwright.recipes.search.trial_place import PLACE, next_place, place_of
+from netwright.recipes.search.workers import FolderWorkers, Workers
 
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
     from optuna.trial import FrozenTrial, Trial
 
 PROCESS = "process"  # noted with a trial: who makes it
-ALIVE = re.compile(r"\d+-[0-9a-f]{8}")  # the lock of a process that is at work
 FIXED = "fixed_params"  # what Optuna calls the settings of a trial that was queued
 DRAWS = 10  # of the sampler, before settings that nobody has tried are drawn evenly
 
@@ -66,18 +61,22 @@ class TrialQueue:
 
     def __init__(self, folder: Path, plan: SearchPlan) -> None:
         self.plan = plan
-        self.folder, self._locks = folder, folder / LOCKS
-        make_folder(self._locks)
-        self.guard = study_lock(folder)
-        self.process = f"{os.getpid()}-{uuid.uuid4().hex[:8]}"
-        self._alive = self._lock_of(self.process)
+        self.workers: Workers = (
+            ServerWorkers(plan.storage, study_name(plan))
+            if plan.on_server
+            else FolderWorkers(folder)
+        )
+        self.process = self.workers.process
         with self.guard:
             self.study = open_study(folder, plan)
 
+    @property
+    def guard(self) -> AbstractContextManager[Any]:
+        """A block in which no other process changes the study."""
+        return self.workers.guard
+
     def __enter__(self) -> "TrialQueue":
-        with self.guard:  # else another process might take the file for one of a dead process
-            self._alive.acquire()
-            self._remove_dead()
+        self.workers.enter()
         return self
 
     def __exit__(
@@ -86,18 +85,7 @@ class TrialQueue:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        with self.guard, suppress(OSError), open_folder(self._locks, self.folder) as locks:
-            self._alive.release()
-            locks.unlink(self.process)
-
-    def _remove_dead(self) -> None:
-        """Remove the locks that killed processes have left."""
-        with open_folder(self._locks, self.folder) as locks:
-            for name in locks.names():
-                is_other = ALIVE.fullmatch(name) and name != self.process
-                if is_other and not self._lives(name):
-                    with suppress(OSError):
-                        locks.unlink(name)
+        self.workers.leave()
 
     def take(self) -> "tuple[Trial, dict[str, Value]] | None":
         """The next trial with its settings; None where all are done, or in the hands of others.
@@ -156,23 +144,12 @@ class TrialQueue:
         trials = self.study.get_trials(deepcopy=False)
         for trial in trials:
             process = trial.user_attrs.get(PROCESS, "")
-            if trial.state == running and process != self.process and not self._lives(process):
+            if (
+                trial.state == running
+                and process != self.process
+                and not self.workers.lives(process)
+            ):
                 self._queue_again(trial, trials)
-
-    def _lock_of(self, process: str) -> ProcessLock:
-        return ProcessLock(self._locks / process, inside=self.folder)
-
-    def _lives(self, process: object) -> bool:
-        """Whether a process is at work; what others may have written in its place is not."""
-        if not isinstance(process, str) or not ALIVE.fullmatch(process):
-            return False
-        lock = self._lock_of(process)
-        if not has_file(lock.path, self.folder):
-            return False
-        if not lock.acquire(wait=False):
-            return True
-        lock.release()
-        return False
 
     def _queue_again(self, trial: "FrozenTrial", trials: "list[FrozenTrial]") -> None:
         """Queue the settings of a trial in its place, then let it fail.

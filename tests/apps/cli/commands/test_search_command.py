@@ -82,13 +82,12 @@ def test_json_and_resume(type_in: Type, tmp_path: Path) -> None:
         ("--metric", "val/loss"),
         ("--sampler", "tpe"),
         ("--pruner", "none"),
-        ("--storage", "journal"),
     ):
         refused = type_in("search", *words, "--resume", "s")
         assert (refused.code, refused.err) == (
             2,
-            "error: s already defines the search: --resume can only be combined with --trials and "
-            "--max-time\n",
+            "error: s already defines the search: --resume can only be combined with --trials, "
+            "--max-time and the --storage of a server\n",
         )
     assert type_in("search", "--resume", "nowhere").err == (
         "error: nowhere contains no search: it has no search.yaml\n"

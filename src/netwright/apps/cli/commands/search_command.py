@@ -63,7 +63,10 @@ def search(  # noqa: PLR0913, PLR0917 - one argument an option
     pruner: Annotated[
         str | None, typer.Option(help="median, hyperband or none. (median, where possible)")
     ] = None,
-    storage: Annotated[str | None, typer.Option(help="journal or sqlite. (journal)")] = None,
+    storage: Annotated[
+        str | None,
+        typer.Option(help="journal, sqlite or postgresql://USER@HOST/DATABASE. (journal)"),
+    ] = None,
     max_time: Annotated[
         str | None, typer.Option(help="Stop after this time: 90s, 10m, 2h.")
     ] = None,
@@ -148,14 +151,18 @@ def search(  # noqa: PLR0913, PLR0917 - one argument an option
                 epochs,
                 seed,
                 out,
-                *how.values(),
+                metric,
+                sampler,
+                pruner,
             )
             if any(word not in (None, []) for word in said):
                 raise ConfigError(
                     f"{resume} already defines the search: --resume can only be combined with "
-                    f"--trials and --max-time"
+                    f"--trials, --max-time and the --storage of a server"
                 )
-            study = resume_search(resume, trials=trials, max_time=seconds, quiet=quiet)
+            study = resume_search(
+                resume, trials=trials, storage=storage, max_time=seconds, quiet=quiet
+            )
         else:
             recipe = parse_recipe(
                 typed_recipe(
