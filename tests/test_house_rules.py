@@ -36,7 +36,7 @@ IMPORTED_AS = {
     "scikit-learn": "sklearn",
     "mlflow-skinny": "mlflow",
 }
-EXTRAS = ("tables", "text", "fast", "postgres", "search", "serve", "export", "track")
+EXTRAS = ("tables", "text", "fast", "hub", "postgres", "search", "serve", "export", "track")
 COMPILERS = {"numba"}  # of the extra `fast`: imported where it is asked for, as Triton is
 BROUGHT_BY_TORCH = {"triton"}  # where it has CUDA: imported where a kernel is built, never at start
 SERVER = {"starlette", "uvicorn"}  # of the extra `serve`: imported by `serve` and `studio` alone

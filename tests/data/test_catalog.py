@@ -19,7 +19,7 @@ FROM_FILES = {
     *("text", "tinyshakespeare", "wikitext-2", "text-table", "sst2", "imdb", "tagged", "ud-ewt"),
     *("questions", "squad"),
     *("text-pairs", "multi30k", "masked-text", "masked-wikitext-2", "words", "series", "nyse"),
-    "token-shards",
+    *("image-shards", "token-shards"),
     *("corrupted-text", "corrupted-tinyshakespeare", "corrupted-wikitext-2"),
 }
 

@@ -30,6 +30,7 @@ SOURCES = Catalog[Source](
         "mnist": "netwright.data.mnist:MNIST",
         "fashion-mnist": "netwright.data.mnist:FASHION_MNIST",
         "images": "netwright.data.images.folder:SOURCE",
+        "image-shards": "netwright.data.shards.source:SOURCE",
         "cifar10": "netwright.data.images.cifar:CIFAR10",
         "cifar100": "netwright.data.images.cifar:CIFAR100",
         "segmentation": "netwright.data.images.pairs:SOURCE",

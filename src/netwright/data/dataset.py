@@ -42,6 +42,10 @@ class Split:
         """How many examples are trained on: more than its length where not all are in memory."""
         return len(self)
 
+    def order(self, random: torch.Generator) -> Tensor:
+        """The places of all examples (N,) in an order that is drawn."""
+        return torch.randperm(self.total, generator=random)
+
     def __repr__(self) -> str:
         parts = {"inputs": self.inputs, "targets": self.targets, "weights": self.weights}
         told = [

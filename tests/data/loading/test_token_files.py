@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from netwright.core.errors import DataError
-from netwright.data.loading import token_files
+from netwright.data.loading import open_files
 from netwright.data.loading.token_files import TokenStream
 from tests.data.token_files import written_stream
 
@@ -33,10 +33,10 @@ def test_four_bytes_hold_what_two_do_not(tmp_path: Path) -> None:
 
 
 def test_only_so_many_files_are_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(token_files, "MOST_OPEN", 2)
+    monkeypatch.setattr(open_files, "MOST_OPEN", 2)
     stream = written_stream(tmp_path, TOKENS, *range(10, 100, 10))
     assert stream.read(torch.tensor([0]), 103)[0].tolist() == TOKENS
-    assert len(stream._handles.open) == 2
+    assert len(stream._files.open) == 2
 
 
 def test_what_is_not_as_the_index_says_is_refused(tmp_path: Path) -> None:

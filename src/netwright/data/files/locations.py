@@ -10,6 +10,8 @@ The folders of NETWRIGHT_DATA belong to the user and are only read; downloads go
 import os
 from pathlib import Path
 
+from netwright.core.errors import ConfigError
+
 
 def search_path() -> list[Path]:
     """The folders that NETWRIGHT_DATA lists."""
@@ -29,6 +31,19 @@ def home_folder() -> Path:
 def cache_folder(dataset: str) -> Path:
     """Where downloads of this data set go; the folder need not be there yet."""
     return home_folder() / "data" / dataset
+
+
+def made_cache(dataset: str, use: str) -> Path:
+    """The same folder, made where it is not there; `use` says what happens in it."""
+    folder = cache_folder(dataset)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(
+            f"{folder}, where {use}, cannot be made: {error.strerror}; set NETWRIGHT_HOME to a "
+            f"folder that can be written to"
+        ) from None
+    return folder
 
 
 def find_file(dataset: str, file: str) -> Path | None:

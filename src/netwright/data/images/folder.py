@@ -17,14 +17,14 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from netwright.core.config import Doc, Fraction, Positive, Size
+from netwright.core.config import Doc, Fraction, Positive
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Data, Split, check_data
 from netwright.data.images.bad_files import OnBad, handle_bad_files
+from netwright.data.images.chosen_form import ImageConfig, choose_form
 from netwright.data.images.decoding import (
     ImageForm,
     ImageHeader,
-    Resize,
     decode_file,
     decode_image,
     header_of,
@@ -33,20 +33,18 @@ from netwright.data.images.encoder import ImageEncoder
 from netwright.data.images.file_names import shown
 from netwright.data.images.labelled import LabelledImages, divide
 from netwright.data.images.layout import find_images
-from netwright.data.images.normalization import Normalization, agreed_scaling, measured_scaling
+from netwright.data.images.normalization import agreed_scaling, measured_scaling
 from netwright.data.images.reading import most_kept, read_digests, read_headers, read_pixels
 from netwright.data.images.stored_images import StoredImages
 from netwright.data.loading.stored import StoredSplit, evenly_spaced
 from netwright.data.pixels import PixelSplit
-from netwright.data.source import DataConfig, Source
+from netwright.data.source import Source
 
-USUAL = 224  # the size that most networks for photos were made for
-LARGEST = 512  # a side up to which images of one size keep it
 MOST_MEASURED = 2048  # training images from which mean and scale are taken
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImageFolderConfig(DataConfig):
+class ImageFolderConfig(ImageConfig):
     """A folder of images of your own."""
 
     path: Annotated[
@@ -56,26 +54,6 @@ class ImageFolderConfig(DataConfig):
             "metadata.csv"
         ),
     ] = ""
-    size: Annotated[
-        tuple[Size, ...],
-        Doc(
-            "height and width, or one number for both; default: the images' own size if all "
-            "agree, else 224"
-        ),
-    ] = ()
-    resize: Annotated[
-        Resize, Doc("squash stretches the image, crop takes its centre, pad adds black borders")
-    ] = "squash"
-    mode: Annotated[
-        Literal["auto", "L", "RGB", "RGBA"],
-        Doc(
-            "L is greyscale, RGB colour, RGBA with alpha; auto: L if all images are grey, else RGB"
-        ),
-    ] = "auto"
-    normalize: Annotated[
-        Normalization,
-        Doc("per-channel normalisation: imagenet's, that of the training images, or none"),
-    ] = "imagenet"
     on_bad: Annotated[
         OnBad,
         Doc(
@@ -172,7 +150,7 @@ def decode_pictures(
 ) -> DecodedImages:
     """The same for images that are in memory already."""
     named = [(one, str(name)) for one, name in zip(pictures, found.files, strict=True)]
-    form, chosen = _form([header_of(*one) for one in named], config)
+    form, chosen = choose_form([header_of(*one) for one in named], config)
     pixels = torch.stack([decode_image(one, form, name) for one, name in named])
     notes = (*found.notes, *chosen)
     return DecodedImages(images=found, form=form, pixels=pixels, digests=(), notes=notes)
@@ -183,7 +161,7 @@ def decode_files(found: LabelledImages, root: Path, config: ImageFolderConfig) -
     headers = read_headers(found.files)
     bad = {place: end for place, end in enumerate(headers) if isinstance(end, DataError)}
     good = [header for header in headers if isinstance(header, ImageHeader)]
-    form, chosen = _form(good, config) if good else (None, [])
+    form, chosen = choose_form(good, config) if good else (None, [])
     pixels: Tensor | None = None
     digests: Sequence[bytes] = ()
     if form is not None:
@@ -215,33 +193,6 @@ def _not_held(size: float, memory: float) -> str:
         f"the images take {size:.3g} GiB, {why}: they are decoded batch by batch; train.workers=N "
         f"speeds this up"
     )
-
-
-def _form(headers: Sequence[ImageHeader], config: ImageFolderConfig) -> tuple[ImageForm, list[str]]:
-    """The one mode and size of all images, and how they were chosen."""
-    mode = config.mode
-    if mode == "auto":
-        mode = "L" if all(header.is_grey for header in headers) else "RGB"
-    sizes = sorted({(header.height, header.width) for header in headers})
-    height, width = _size(sizes, config)
-    notes = [f"every image is {height} x {width}, {mode}"]
-    if sizes != [(height, width)]:
-        (low, left), (high, right) = sizes[0], sizes[-1]
-        span = f"{low} x {left}" + (f" to {high} x {right}" if len(sizes) > 1 else "")
-        notes = [f"images of {span} are resized to {height} x {width} ({config.resize}), {mode}"]
-    frames = sum(header.has_frames for header in headers)
-    if frames:
-        notes.append(f"{frames} files have several frames or pages, of which the first is read")
-    return ImageForm(mode=mode, height=height, width=width, resize=config.resize), notes
-
-
-def _size(sizes: Sequence[tuple[int, int]], config: ImageFolderConfig) -> tuple[int, int]:
-    if len(config.size) > 2:
-        raise ConfigError(f"size must be height and width, got {len(config.size)} numbers")
-    if config.size:
-        return config.size[0], config.size[-1]
-    same = len(sizes) == 1 and max(sizes[0]) <= LARGEST
-    return sizes[0] if same else (USUAL, USUAL)
 
 
 def _encoder(decoded: DecodedImages, train: Tensor, config: ImageFolderConfig) -> ImageEncoder:

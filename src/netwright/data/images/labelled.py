@@ -22,7 +22,8 @@ class LabelledImages:
     """Files that nobody has opened yet.
 
     Args:
-        files: the images; of those that are in memory, what refusals call them.
+        files: the images; of those that are in memory, what refusals call them; of those in
+            shards, none.
         targets: class indices (N,), or labels or reals (N, K).
         target: the kind of the targets.
         class_names: the classes or labels in the order of the outputs; empty for reals.
@@ -81,7 +82,7 @@ def _places(
 ) -> tuple[dict[str, Tensor], str]:
     classes = images.targets if images.target == "class" else None
     if not images.parts:
-        count = len(images.files)
+        count = len(images.targets)
         rows = hold_out(
             count,
             val_size=val_size,

@@ -112,7 +112,7 @@ class Loader(ABC):
             return torch.arange(count)
         if self.lengths is not None:
             return self.lengths.order(self.seed, epoch, self.batch_size)
-        return torch.randperm(count, generator=generator(self.seed, "order", epoch))
+        return self.split.order(generator(self.seed, "order", epoch))
 
     @abstractmethod
     def epoch(self, epoch: int, start: int = 0) -> Iterator[Batch]:

@@ -17,6 +17,7 @@ from torch import Tensor
 from netwright.core.errors import DataError
 from netwright.data.batches.split import SourceSplit
 from netwright.data.dataset import Data, Split
+from netwright.data.loading.piece_order import Pieces
 from netwright.data.loading.windows import WindowSplit
 from netwright.data.pixels import PixelSplit
 
@@ -43,6 +44,11 @@ class StoredInputs(ABC):
     @abstractmethod
     def shape(self) -> tuple[int, ...]:
         """The shape of one input, encoded."""
+
+    @property
+    def pieces(self) -> Pieces | None:
+        """Where rows lie that are read best with those beside them; None: any row by itself."""
+        return None
 
     @abstractmethod
     def read(self, rows: Tensor) -> Tensor:
@@ -100,6 +106,11 @@ class StoredSplit(Split):
     def read(self, rows: Tensor) -> Tensor:
         """The inputs at these places of the split, on the device of its targets."""
         return self.stored.read(self.rows[rows.cpu()]).to(self.targets.device)
+
+    def order(self, random: torch.Generator) -> Tensor:
+        """See `Split.order`; rows that are read together lie near each other where they should."""
+        pieces = self.stored.pieces
+        return super().order(random) if pieces is None else pieces.order(self.rows, random)
 
     def take(self, indices: Tensor) -> "StoredSplit":
         """The examples at these places, in this order; nothing is read."""

@@ -11,10 +11,8 @@ Shapes: L tokens of the stream, B windows read together, T tokens of each.
 """
 
 import os
-import threading
-import weakref
-from collections import OrderedDict
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,9 +23,9 @@ from torch import Tensor
 
 from netwright.core.errors import DataError
 from netwright.core.files.inside import open_folder
+from netwright.data.loading.open_files import OpenFiles, read_into
 
 DTYPES: dict[str, np.dtype[Any]] = {"uint16": np.dtype("<u2"), "uint32": np.dtype("<u4")}
-MOST_OPEN = 128  # files: a process may usually have 1,024
 
 
 class TokenFile(NamedTuple):
@@ -60,7 +58,7 @@ class TokenStream:
         self.folder, self.files = folder, tuple(files)
         self.dtype, self.vocab_size = DTYPES[dtype], vocab_size
         self.ends = np.cumsum([file.tokens for file in self.files], dtype=np.int64)
-        self._handles = _Handles(folder)
+        self._files = OpenFiles(partial(_opened, folder))
 
     def __len__(self) -> int:
         return int(self.ends[-1]) if len(self.ends) else 0
@@ -68,7 +66,7 @@ class TokenStream:
     def check_sizes(self) -> None:
         """Refuse files that do not have as many bytes as their tokens take."""
         for file in self.files:
-            with self._handles.using(file.name) as handle:
+            with self._files.using(file.name) as handle:
                 size = os.fstat(handle).st_size
             wanted = file.tokens * self.dtype.itemsize
             if size != wanted:
@@ -104,48 +102,14 @@ class TokenStream:
             rest, start, file = rest[len(here) :], int(self.ends[file]), file + 1
 
     def _read_into(self, name: str, target: memoryview, offset: int) -> None:
-        with self._handles.using(name) as handle:
-            while target:
-                count = os.preadv(handle, [target], offset)
-                if not count:
-                    raise DataError(f"{self.folder / name} has become shorter while it was read")
-                target, offset = target[count:], offset + count
+        with self._files.using(name) as handle:
+            if read_into(handle, target, offset) < len(target):
+                raise DataError(f"{self.folder / name} has become shorter while it was read")
 
 
-class _Handles:
-    """Descriptors of files in a folder, of which the least used are closed; for several threads."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.open: OrderedDict[str, _Handle] = OrderedDict()
-        self.lock = threading.Lock()
-
-    def using(self, name: str) -> "_Handle":
-        """The descriptor of a file, which stays open while it is used."""
-        with self.lock:
-            handle = self.open.pop(name, None) or self._opened(name)
-            self.open[name] = handle
-            if len(self.open) > MOST_OPEN:
-                self.open.popitem(last=False)  # closed when nobody uses it any more
-            return handle
-
-    def _opened(self, name: str) -> "_Handle":
-        try:
-            with open_folder(self.folder) as folder:
-                return _Handle(folder.open(name))
-        except OSError as error:
-            raise DataError(f"{self.folder / name} cannot be read: {error.strerror}") from None
-
-
-class _Handle:
-    """A descriptor that is closed with the last who holds it."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-        weakref.finalize(self, os.close, number)
-
-    def __enter__(self) -> int:
-        return self.number
-
-    def __exit__(self, *error: object) -> None:
-        """It stays open for the next reading."""
+def _opened(folder: Path, name: str) -> int:
+    try:
+        with open_folder(folder) as found:
+            return found.open(name)
+    except OSError as error:
+        raise DataError(f"{folder / name} cannot be read: {error.strerror}") from None

@@ -20,7 +20,7 @@ from netwright.core.trees import join_rows
 from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.batches.split import SourceSplit
 from netwright.data.dataset import Data, Split
-from netwright.data.images.folder import ImageFolderConfig
+from netwright.data.images.chosen_form import ImageConfig
 from netwright.data.input_profile import measure_features, stretches, training_weights
 from netwright.data.loading.stored import StoredSplit
 from netwright.data.pixels import PixelSplit
@@ -203,7 +203,7 @@ def _is_fitted(encoder: Preprocessor, config: Config | None) -> bool:
     """Whether the rows had a part in how they are encoded."""
     if isinstance(encoder, ArrayEncoder):
         return bool(encoder.mean)
-    return not isinstance(config, ImageFolderConfig) or config.normalize == "train"
+    return not isinstance(config, ImageConfig) or config.normalize == "train"
 
 
 def _val_share(data: Data, count: int) -> float:

@@ -14,6 +14,8 @@ from netwright.data.catalog import SOURCES
 from netwright.data.files.npy import is_npy_folder
 from netwright.data.images.listing import is_image_name
 from netwright.data.images.pairs import is_pairs_folder
+from netwright.data.shards.remote_files import is_address
+from netwright.data.shards.source import holds_image_shards
 from netwright.data.text.conllu import CONLLU
 from netwright.data.text.pretraining.run_tokenizer import has_run_tokenizer
 from netwright.data.text.shards.index import is_shards_folder
@@ -28,14 +30,16 @@ SECTIONS = ("format", "seed", "model", "data", "train", "own", "from")
 FORMAT = 1
 DEFAULTS = {"model": {"name": "mlp"}, "data": {"name": "digits"}}  # where a recipe names none
 READERS = (  # they read files
-    *("table", "npy", "images", "segmentation"),
+    *("table", "npy", "images", "image-shards", "segmentation"),
     *("text", "text-table", "tagged", "text-pairs", "words", "token-shards"),
 )
-TABLE, ARRAYS, IMAGES, PAIRS, TEXT, TEXT_TABLE, TAGGED, TEXT_PAIRS, WORDS, SHARDS = READERS
+TABLE, ARRAYS, IMAGES, IMAGE_SHARDS, PAIRS, *_TEXTS = READERS
+TEXT, TEXT_TABLE, TAGGED, TEXT_PAIRS, WORDS, SHARDS = _TEXTS
 FOLDERS: Mapping[Callable[[str], bool], str] = {  # folders that are known by what they hold
     is_npy_folder: ARRAYS,
     is_pairs_folder: PAIRS,
     is_shards_folder: SHARDS,
+    holds_image_shards: IMAGE_SHARDS,
 }
 QUESTIONS = "questions"
 QUESTION_COLUMNS = {"question", "context", "answer"}  # what they are called
@@ -92,7 +96,7 @@ class Recipe:
         """The recipe as it stands in `config.yaml`."""
         model = {} if self.model_settings is None else to_mapping(self.model_settings)
         data = {} if self.data_settings is None else to_mapping(self.data_settings)
-        if data.get("path") and not names_corpus(data["path"]):
+        if data.get("path") and not (names_corpus(data["path"]) or is_address(data["path"])):
             data["path"] = str(Path(data["path"]).resolve())  # a file is read from any folder
         if model.get("embeddings"):
             model["embeddings"] = str(Path(model["embeddings"]).expanduser().resolve())

@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from netwright.core.config import to_mapping
-from netwright.core.errors import ConfigError, DataError
+from netwright.core.errors import DataError
 from netwright.core.files.process_lock import ProcessLock
 from netwright.core.files.storage import new_folder
 from netwright.core.version import VERSION
 from netwright.data.dataset import Data
-from netwright.data.files.locations import cache_folder
+from netwright.data.files.locations import made_cache
 from netwright.data.tables.encoding import TableEncoder
 from netwright.data.tables.large.file_parts import file_size, table_parts
 from netwright.data.tables.large.joined_columns import JoinedColumns
@@ -53,24 +53,12 @@ def is_read_in_parts(config: TableConfig) -> bool:
 def load_large_table(config: TableConfig) -> Data:
     """The data of a file, converted where that has not been done before."""
     path = _path(config)
-    cache = _made_cache()
+    cache = made_cache("tables", "a large table is converted to")
     folder = cache / _key(path, config)
     with ProcessLock(cache / f"{folder.name}.lock"):  # ranks of one run ask for it at once
         if not folder.exists():
             _convert(path, config, folder)
     return read_stored_table(folder)
-
-
-def _made_cache() -> Path:
-    cache = cache_folder("tables")
-    try:
-        cache.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ConfigError(
-            f"{cache}, where a large table is converted to, cannot be made: {error.strerror}; set "
-            f"NETWRIGHT_HOME to a folder that can be written to"
-        ) from None
-    return cache
 
 
 def _path(config: TableConfig) -> Path:

@@ -1,0 +1,1 @@
+"""Shards of samples: tar files in the webdataset layout, and parquet files, here or elsewhere."""

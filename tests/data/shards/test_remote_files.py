@@ -1,0 +1,117 @@
+"""Shards by fsspec: the same data as from a folder, a cache that stays small, and refusals."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import pytest
+import torch
+
+from netwright.core.errors import ConfigError, DataError, RunError
+from netwright.data.loading.stored import StoredSplit
+from netwright.data.loading.worker_loader import build_loader
+from netwright.data.shards.remote_files import find_remote
+from netwright.data.shards.source import ImageShardsConfig, load_image_shards
+from netwright.recipes.plan.recipe import parse_recipe
+from tests.data.shards.written_shards import write_tar
+
+
+@pytest.fixture
+def store() -> Iterator[Any]:
+    system = fsspec.filesystem("memory")
+    yield system
+    system.store.clear()
+
+
+def put(store: Any, tmp_path: Path, shards: int = 4) -> Path:
+    """The same shards in a folder and in memory://shards."""
+    folder = tmp_path / "shards"
+    folder.mkdir()
+    for number in range(shards):
+        path = write_tar(folder / f"{number}.tar", range(number * 20, number * 20 + 20))
+        store.pipe(f"/shards/{number}.tar", path.read_bytes())
+    return folder
+
+
+def train_of(path: str, **settings: Any) -> StoredSplit:
+    config = ImageShardsConfig(path=path, val_size=0, test_size=0, **settings)
+    split = load_image_shards(config).train
+    assert isinstance(split, StoredSplit)
+    return split
+
+
+def test_an_address_gives_what_a_folder_gives(store: Any, tmp_path: Path) -> None:
+    folder = put(store, tmp_path)
+    here = train_of(str(folder))
+    rows = torch.arange(len(here))
+    for address in ("memory://shards", "memory://shards/*.tar", "memory://shards/"):
+        there = train_of(address)
+        assert torch.equal(there.read(rows), here.read(rows))
+        assert there.stored.fingerprint() == here.stored.fingerprint()
+    assert len(train_of("memory://shards/2.tar")) == 20
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_the_cache_stays_within_its_size_and_every_sample_comes_once(
+    store: Any, tmp_path: Path, workers: int
+) -> None:
+    folder = put(store, tmp_path, shards=6)
+    size = (folder / "0.tar").stat().st_size
+    train = train_of("memory://shards", cache_gb=3.5 * size / 1e9)
+    fetched: list[str] = []
+    plain = store.open
+
+    def noted(path: str, mode: str = "rb", **options: Any) -> Any:
+        fetched.append(path)
+        return plain(path, mode, **options)
+
+    store.open = noted
+    loader = build_loader(train, 8, workers=workers)
+    read = torch.cat([batch.rows for batch in loader.epoch(0)])
+    loader.close()
+    store.open = plain
+    assert torch.equal(read.sort().values, torch.arange(120))
+    copies = [file for file in (tmp_path / "home/data/remote").iterdir() if not file.suffix]
+    assert 1 <= len(copies) <= 3 and sum(file.stat().st_size for file in copies) <= 3.5 * size
+    if not workers:  # sets of files follow each other: a file is fetched at most once an epoch
+        assert len(fetched) == len(set(fetched))
+
+
+def test_what_cannot_be_fetched_is_refused_in_a_sentence(
+    store: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(store, tmp_path, shards=1)
+    monkeypatch.setenv("NETWRIGHT_OFFLINE", "1")
+    with pytest.raises(ConfigError, match=r"s3://b/x lies on the network, which NETWRIGHT_OFFLINE"):
+        find_remote("s3://b/x")
+    monkeypatch.setenv("NETWRIGHT_OFFLINE", "")
+    monkeypatch.setitem(sys.modules, "s3fs", None)
+    with pytest.raises(ConfigError, match=r"s3:// needs the package s3fs: .*netwright\[hub\]"):
+        find_remote("s3://b/x")
+    for address in ("ssh://host/x", "file:///etc", "simplecache::s3://b/x", "reference://x"):
+        with pytest.raises(ConfigError, match=r"has no scheme that is read, wanted a path or one"):
+            find_remote(address)
+    with pytest.raises(DataError, match=r"memory://nothing holds no \.tar and no \.parquet file"):
+        find_remote("memory://nothing")
+    with pytest.raises(DataError, match=r"memory://no\.tar: there is no such file or folder"):
+        find_remote("memory://no.tar")
+    with pytest.raises(ConfigError, match=r"0\.tar has .* GB, more than data\.cache_gb=1e-06"):
+        train_of("memory://shards", cache_gb=1e-6)
+
+
+def test_a_shard_that_changed_elsewhere_is_named(store: Any, tmp_path: Path) -> None:
+    put(store, tmp_path, shards=1)
+    train = train_of("memory://shards")
+    for file in (tmp_path / "home/data/remote").iterdir():
+        file.unlink()
+    train.stored.files._files.open.clear()  # type: ignore[attr-defined]
+    store.pipe("/shards/0.tar", store.cat("/shards/0.tar") + b"\0")
+    with pytest.raises(RunError, match=r"memory:///shards/0\.tar has changed since"):
+        next(iter(build_loader(train, 8).epoch(0)))
+
+
+def test_a_recipe_keeps_an_address_as_it_is(store: Any, tmp_path: Path) -> None:
+    recipe = parse_recipe({"model": "mlp", "data": "memory://shards"})
+    assert recipe.to_mapping()["data"]["path"] == "memory://shards"

@@ -1,0 +1,60 @@
+"""Images in shards as data: labels, parts, the cache of what was counted, and refusals."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import torch
+
+from netwright.data.shards.source import holds_image_shards
+from netwright.recipes.plan.recipe import data_section
+from tests.data.shards.written_shards import (
+    CLASSES,
+    load,
+    write_parquet,
+    write_tar,
+)
+
+
+@pytest.mark.parametrize("kind", ["cls", "json", "records", "bytes"])
+def test_every_layout_gives_images_and_their_labels(folder: Path, kind: str) -> None:
+    for place, name in enumerate(("a", "b")):
+        numbers = range(30 * place, 30 * place + 30)
+        if kind in {"cls", "json"}:
+            write_tar(folder / f"{name}.tar", numbers, record=kind == "json")
+        else:
+            write_parquet(folder / f"{name}.parquet", numbers, record=kind == "records")
+    data = load(folder, normalize="none")
+    names = ("0", "1", "2") if kind == "cls" else CLASSES
+    assert data.spec.class_names == names and data.spec.input_shape == (3, 4, 4)
+    for _, split in data.splits():
+        red = (split.read(torch.arange(len(split)))[:, 0, 0, 0] * 255).round().long()
+        assert torch.equal(red % 3, split.targets)
+    assert [len(split) for _, split in data.splits()] == [42, 6, 12]
+    assert "60 samples in 2 shards" in data.notes[0]
+
+
+def test_parts_are_those_that_names_say_below_the_folder(folder: Path) -> None:
+    write_tar(folder / "train-0.tar", range(9))
+    write_tar(folder / "train-1.tar", range(9, 18))
+    write_tar(folder / "validation-0.tar", range(18, 24))
+    write_tar(folder / "test-0.tar", range(24, 30))
+    data = load(folder)
+    assert [len(split) for _, split in data.splits()] == [18, 6, 6] and data.test_is_given
+    only = load(f"{folder}/train-*.tar", test_size=0.5, val_size=0)
+    assert [len(split) for _, split in only.splits()] == [18]  # all of them are train
+
+
+def test_shards_are_known_by_what_they_hold(folder: Path) -> None:
+    assert not holds_image_shards(str(folder)) and not holds_image_shards("table.csv")
+    write_parquet(folder / "a.parquet", range(3))
+    assert data_section(str(folder))["name"] == "image-shards"
+    assert data_section(str(folder / "a.parquet"))["name"] == "image-shards"
+    pq.write_table(pa.table({"x": [1.0], "y": [1]}), folder / "a.parquet")
+    assert data_section(str(folder / "a.parquet"))["name"] == "table"
+    (folder / "a.parquet").unlink()
+    write_tar(folder / "a.tar", range(3))
+    assert data_section(str(folder))["name"] == "image-shards"
+    assert data_section(f"{folder}/*.tar")["name"] == "image-shards"
+    assert data_section("s3://bucket/shards")["name"] == "image-shards"
