@@ -71,19 +71,6 @@ def test_pods_see_the_recipe_and_a_service_begins_with_a_letter() -> None:
         CLUSTERS["kubernetes"](Job(recipe=Path("/home/me/a.yaml"), out=job.out))
 
 
-@for_each("head, wanted", [("127.0.0.1:1", "is_host=1"), ("10.99.99.99:1", "")])
-def test_the_first_machine_knows_itself(head: str, wanted: str) -> None:
-    script = CLUSTERS["torchrun"](JOB)
-    lines = [line_of(script, "OWN="), line_of(script, "case"), 'echo "$HOST"']
-    found = subprocess.run(
-        ["bash", "-euc", "\n".join([f"HEAD={head}", *lines])],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert found.stdout == f"{wanted}\n"
-
-
 def test_the_interface_is_that_of_both_transports() -> None:
     job = Job(recipe=JOB.recipe, out=JOB.out, interface="eth0")
     assert "export GLOO_SOCKET_IFNAME=eth0\nexport NCCL_SOCKET_IFNAME=eth0" in CLUSTERS["slurm"](

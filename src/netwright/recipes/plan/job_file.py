@@ -1,8 +1,8 @@
 """The file that starts a run on several machines: for torchrun by hand, Slurm or Kubernetes.
 
-On every machine torchrun starts the processes, which meet at the first machine's address. Where one
-is lost the group is started again, a limited number of times, and goes on from the newest good
-checkpoint in the folder that all machines share.
+On every machine torchrun starts the processes, which meet at the first machine's address and listen
+on no other, see `train/engines/elastic.py`. Where one is lost the group is started again, a limited
+number of times, and goes on from the newest good checkpoint in the folder that all machines share.
 """
 
 import os
@@ -63,14 +63,13 @@ class Job:
         plain = re.sub(r"[^a-z0-9]+", "-", self.out.name.lower()).strip("-")[:40].strip("-")
         return plain if plain[:1].isalpha() else f"netwright-{plain}".strip("-")
 
-    def command(self, *, endpoint: str, identity: str, host: str = "") -> list[str]:
+    def command(self, *, endpoint: str, identity: str) -> list[str]:
         """What every machine runs; what is given is taken as it is."""
         return [
-            "torchrun",
+            *("python", "-m", "netwright.train.engines.elastic"),
             *("--nnodes", str(self.nodes), "--nproc-per-node", str(self.processes)),
-            *("--max-restarts", str(self.restarts), "--rdzv-backend", "c10d"),
+            *("--max-restarts", str(self.restarts), "--rdzv-backend", "bound"),
             *("--rdzv-id", identity, "--rdzv-endpoint", endpoint),
-            *(("--rdzv-conf", host) if host else ()),
             *("-m", "netwright", "train", "-c", str(self.recipe)),
             *("--out", str(self.out), "--resume", "auto"),
         ]
@@ -84,7 +83,7 @@ class Job:
 
 def for_torchrun(job: Job) -> str:
     """A script that is started on each machine by hand."""
-    words = job.command(endpoint="$HEAD", identity=job.name, host="$HOST")
+    words = job.command(endpoint="$HEAD", identity=job.name)
     return "\n".join(
         [
             "#!/bin/bash",
@@ -94,9 +93,6 @@ def for_torchrun(job: Job) -> str:
             "set -euo pipefail",
             *_exports(job),
             f': "${{HEAD:?set HEAD to the first machine, as in HEAD=10.0.0.1:{job.port}}}"',
-            "# torch asks what this machine's name resolves to, which may be 127.0.1.1.",
-            'OWN="127.0.0.1 localhost $(hostname) $(hostname -I 2>/dev/null || true)"',
-            'case " $OWN " in *" ${HEAD%:*} "*) HOST="is_host=1" ;; *) HOST="" ;; esac',
             f"exec {_quoted(words)}",
             "",
         ]

@@ -1,0 +1,66 @@
+"""One of two hosts is cut off within an epoch and comes back: the run ends as one never cut.
+
+The hosts are network namespaces; where those are refused, two loopback addresses, see `two_hosts`.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from tests.faults.host_run import CUT, HERE, SETTINGS, TIMEOUT
+from tests.faults.rank_runs import ForkedRun, finish
+from tests.faults.test_rank_killed import contents
+from tests.faults.two_hosts import Hosts, two_hosts
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("hosts") / "whole"
+    assert finish(ForkedRun(out, settings=SETTINGS))
+    return out
+
+
+def cut_within_an_epoch(hosts: Hosts, out: Path, restarts: int, bug: str = "none") -> set[str]:
+    """Start both hosts and cut one off; the addresses on which something listened before."""
+    work = ["-m", "tests.faults.host_run", str(out), str(hosts.folder), bug]
+    for host in ("a", "b"):
+        hosts.start(host, work, restarts=restarts)
+    while not (hosts.folder / HERE).exists():
+        for host in ("a", "b"):
+            assert hosts.running[host].poll() is None, hosts.said(host).read_text()
+    heard = hosts.listening()
+    hosts.cut_off()
+    (hosts.folder / CUT).touch()
+    hosts.hear("a", f"rank 1 does not answer for {TIMEOUT:g} s")
+    hosts.come_back()
+    hosts.start("b", work, restarts=restarts)
+    return heard
+
+
+@pytest.mark.slow
+def test_a_host_that_was_cut_off_comes_back_and_costs_nothing(whole: Path, tmp_path: Path) -> None:
+    with two_hosts(tmp_path) as hosts:
+        heard = cut_within_an_epoch(hosts, tmp_path / "run", 3)
+        for host in ("a", "b"):
+            assert hosts.wait(host) == 0, hosts.said(host).read_text()
+        named = set(hosts.addresses.values()) | ({"127.0.0.1"} if not hosts.name else set())
+    assert heard
+    assert heard <= named
+    assert contents(tmp_path / "run") == contents(whole)
+
+
+@pytest.mark.slow
+def test_planted_bug_generators_not_restored_is_found(whole: Path, tmp_path: Path) -> None:
+    with two_hosts(tmp_path) as hosts:
+        cut_within_an_epoch(hosts, tmp_path / "run", 3, "generators-stay")
+        for host in ("a", "b"):
+            assert hosts.wait(host) == 0, hosts.said(host).read_text()
+    assert contents(tmp_path / "run") != contents(whole)
+
+
+@pytest.mark.slow
+def test_without_a_restart_left_the_run_ends(tmp_path: Path) -> None:
+    with two_hosts(tmp_path) as hosts:
+        cut_within_an_epoch(hosts, tmp_path / "run", 0)
+        assert hosts.wait("a") == 1
+    assert not (tmp_path / "run" / "results.json").exists()
