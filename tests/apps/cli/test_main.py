@@ -116,7 +116,10 @@ def test_refuses_in_one_sentence_and_leaves_nothing(
 TABLES = {
     "ragged": (b"a,b\n1,2\n3\n", r"x.csv:3"),
     "unbalanced quotes": (b'a,b\n1,"2\n3,4\n', r"x.csv:\d"),
-    "Latin-1": (b"a,b\n1,\xe9\n", r"give its encoding, as in --set data.encoding=latin-1"),
+    "Cyrillic": (
+        b"a,b\n1,\xec\xee\xf1\xea\xe2\xe0\n",
+        r"give its encoding, as in --set data.encoding=latin-1",
+    ),
     "NUL": (b"a,b\n1,\x002\n", r"x.csv:2"),
     "empty": (b"", r"empty"),
     "header only": (b"a,b\n", r"x.csv"),

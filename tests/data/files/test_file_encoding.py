@@ -5,7 +5,7 @@ import re
 import pytest
 
 from netwright.core.errors import ConfigError, DataError
-from netwright.data.files.file_encoding import decode_bytes, utf8_bytes
+from netwright.data.files.file_encoding import decode_bytes, detected_encoding, utf8_bytes
 from tests.repetition import for_each
 
 TEXT = "größe\n1\n"
@@ -63,3 +63,30 @@ def test_the_same_text_as_bytes_of_utf_8(content: bytes, encoding: str, note: st
 def test_an_unknown_encoding_is_refused_whatever_mark_the_bytes_have() -> None:
     with pytest.raises(ConfigError, match="got 'nonsense'"):
         utf8_bytes("t", b"\xef\xbb\xbfa", "nonsense")
+
+
+WESTERN = "name,preis\nGröße,5 €\nl\u2019été \u201cça\u201d,½\nStraße,3\n"
+
+
+@for_each(
+    ("content", "encoding"),
+    [
+        (WESTERN.encode("cp1252"), "cp1252"),
+        ("é".encode("latin-1"), "cp1252"),
+        (WESTERN.encode("utf-16-le"), "utf-16-le"),
+        (WESTERN.encode("utf-16-be"), "utf-16-be"),
+        (WESTERN.encode("utf-16"), ""),  # the mark tells
+        (WESTERN.encode(), ""),
+        (b"a,b\n1,2\n", ""),
+        (b"", ""),
+        ("москва,1".encode("cp1251"), ""),
+        ("東京,1".encode("shift-jis"), ""),
+        ("pałka,1".encode("cp1250"), ""),  # pa³ka
+        (WESTERN.encode() + "é".encode("latin-1"), ""),
+        (b"a,b\n\x00\x01\xe9\n", ""),
+        (b"a\n\xff\n", ""),
+        ("a,é\n".encode() * 200_000 + b"\xe9", ""),  # far behind the first piece
+    ],
+)
+def test_encodings_are_detected_where_they_can_be_told(content: bytes, encoding: str) -> None:
+    assert detected_encoding(content) == encoding

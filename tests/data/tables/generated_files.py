@@ -55,6 +55,7 @@ def _number(draw: random.Random) -> str:
 def _date(draw: random.Random) -> str:
     day, month, year = draw.randint(1, 28), draw.randint(1, 12), draw.randint(1990, 2030)
     forms = [f"{year}-{month:02}-{day:02}", f"{day}.{month}.{year}", f"{month}/{day}/{year}"]
+    forms += [f"{day} Mar {year}", f"March {day}, {year}"]
     return draw.choice(forms)
 
 

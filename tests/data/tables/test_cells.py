@@ -187,3 +187,26 @@ def test_long_texts_are_cut() -> None:
     assert shortened("abc") == "'abc'"
     assert shortened("abcdef", 3) == "'abc...'"
     assert in_quotes(["a", "b"]) == "'a', 'b'"
+
+
+@for_each(
+    ("text", "form", "date"),
+    [
+        ("3 Mar 2021", "%d %b %Y", datetime(2021, 3, 3)),
+        ("03-March-2021", "%d %b %Y", datetime(2021, 3, 3)),
+        ("3 Sept. 2021 10:30", "%d %b %Y", datetime(2021, 9, 3, 10, 30)),
+        ("March 3, 2021", "%b %d, %Y", datetime(2021, 3, 3)),
+        ("Dec 31 2021", "%b %d, %Y", datetime(2021, 12, 31)),
+        ("may 1, 2021 23:59:58", "%b %d, %Y", datetime(2021, 5, 1, 23, 59, 58)),
+        ("31 Feb 2021", "%d %b %Y", None),
+        ("3 Mars 2021", "%d %b %Y", None),
+        ("3 Mar 2021 x", "%d %b %Y", None),
+        ("3 Mar 21", "%d %b %Y", None),
+        ("March 3, 2021", "%d %b %Y", None),
+        ("3 Mar 2021", "%b %d, %Y", None),
+    ],
+)
+def test_dates_with_names_of_months(text: str, form: str, date: datetime | None) -> None:
+    assert as_date(text, form) == date
+    if date is not None:
+        assert fitting_date_forms({text: 3}) == [form]

@@ -174,6 +174,18 @@ def test_an_encoding_that_is_given_is_read_by() -> None:
     table = parse_delimited("t.csv", content, dialect=Dialect(encoding="latin-1"))
     assert table.columns == {"größe": ["ä"], "b": ["1"]}
     with pytest.raises(DataError, match=r"or give its encoding, as in --set data.encoding=latin-1"):
-        parse_delimited("t.csv", content, dialect=Dialect())
+        parse_delimited("t.csv", content + "größe,2".encode(), dialect=Dialect())
     with pytest.raises(DataError, match=r"save the file as UTF-8$"):  # nothing reads a setting
         parse_delimited("t.csv", content)
+
+
+@for_each(
+    ("encoding", "said"),
+    [("cp1252", "Windows-1252"), ("utf-16-le", "UTF-16-LE"), ("utf-16-be", "UTF-16-BE")],
+)
+def test_an_encoding_is_detected_and_said(encoding: str, said: str) -> None:
+    content = "größe,b,preis\nä,1,5 €\nö,2,6 €\n".encode(encoding)
+    table = parse_delimited("t.csv", content, dialect=Dialect())
+    assert table.columns == {"größe": ["ä", "ö"], "b": ["1", "2"], "preis": ["5 €", "6 €"]}
+    assert table.notes[0].startswith(f"the file is read as {said}, as detected; where letters are")
+    assert not parse_delimited("t.csv", content, dialect=Dialect(encoding=encoding)).notes

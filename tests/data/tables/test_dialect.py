@@ -35,8 +35,9 @@ def test_a_table_config_holds_one() -> None:
 
 
 def test_the_encoder_keeps_it_and_can_be_told_otherwise(path: Path, tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"give its encoding, as in --set data.encoding=latin-1$"):
-        load_table(TableConfig(path=str(path), target=("kind",)))
+    detected = load_table(TableConfig(path=str(path), target=("kind",), thousands=","))
+    assert any("Windows-1252, as detected" in note for note in detected.notes)
+    assert detected.spec.class_names == ("groß", "klein")
     with pytest.raises(DataError, match=r"'3,\d{3}.00' is not a number: write 3.*thousands=,"):
         load_table(TableConfig(path=str(path), target=("kind",), encoding="latin-1"))
     data = load_table(TableConfig(path=str(path), target=("kind",), **WRITTEN))

@@ -1,6 +1,7 @@
 """Bytes of a file -> text: UTF-8, unless a mark (BOM) at the head or a setting says otherwise."""
 
 import codecs
+import re
 
 from netwright.core.errors import ConfigError, DataError
 
@@ -11,6 +12,14 @@ _MARKS = {  # UTF-32 first: its mark begins with that of UTF-16
     codecs.BOM_UTF16_BE: "UTF-16",
     codecs.BOM_UTF8: "UTF-8-sig",
 }
+HEAD, PIECE = 4096, 2**20  # bytes
+MANY_ZEROS = 0.6  # of every other byte
+_UNWESTERN = re.compile(
+    rb"[\xc2-\xf4][\x80-\xbf]"  # a letter of UTF-8
+    rb"|[\0\x81\x8d\x8f\x90\x9d\xfe\xff]"  # no letter of Windows-1252, or nearly none
+    rb"|[\x80-\xff]{4}"
+    rb"|[A-Za-z][\xa1-\xb6\xb8-\xbf][a-z]"
+)
 
 
 def decode_bytes(name: str, content: bytes, encoding: str | None = None) -> tuple[str, str]:
@@ -39,6 +48,36 @@ def decode_bytes(name: str, content: bytes, encoding: str | None = None) -> tupl
         line = _line_at(text[:nul].encode(errors="replace"), None)
         raise DataError(f"{name}:{line}: a NUL byte; the file is not text (save it as UTF-8)")
     return text, _note(marked)
+
+
+def detected_encoding(content: bytes) -> str:
+    """The encoding of a file that has no mark and is not UTF-8; empty where it cannot be told.
+
+    UTF-16 has a zero in every other byte of ASCII. Windows-1252, and with it Latin-1, is what reads
+    as Western text: its letters with accents stand alone or in twos and threes, a sign never stands
+    between two letters, and no two bytes together are a letter of UTF-8.
+    """
+    if marked_encoding(content):
+        return ""
+    head = content[:HEAD]
+    zeros = [half.count(0) / max(1, len(half)) for half in (head[::2], head[1::2])]
+    if max(zeros) > MANY_ZEROS and min(zeros) == 0:
+        return "utf-16-le" if zeros[1] else "utf-16-be"
+    if content.isascii() or _is_utf8(content) or _UNWESTERN.search(content):
+        return ""
+    return "cp1252"
+
+
+def _is_utf8(content: bytes) -> bool:
+    """Whether all of it is; a piece at a time, as its text may take four times the room."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for start in range(0, len(content), PIECE):
+            decoder.decode(content[start : start + PIECE])
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def utf8_bytes(name: str, content: bytes, encoding: str | None = None) -> tuple[bytes, str]:

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, SupportsIndex, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from netwright.data.tables.column_cells import Coded, ListCells, PackedCells, finite_numbers
+from netwright.data.tables.column_cells import (
+    Coded,
+    ListCells,
+    PackedCells,
+    finite_numbers,
+    plain_numbers,
+)
 from netwright.data.tables.raw_table import MISSING
 
 if TYPE_CHECKING:
@@ -53,7 +59,9 @@ class ArrowCells(PackedCells):
                 values[start : start + len(numbers)] = numbers
                 start += len(numbers)
         except pa.ArrowInvalid:
-            return super().numbers  # text, or digits of another script
+            # Text, or digits of another script. The first cells mostly tell, without all of them.
+            first = self.array.chunk(0).unique().fill_null("").to_pylist()
+            return None if plain_numbers(first) is None else super().numbers
         return finite_numbers(values, self.array.null_count)
 
     @cached_property

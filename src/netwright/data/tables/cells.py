@@ -1,6 +1,7 @@
 """Reading cells as numbers, dates and categories; what is none is refused by its place."""
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, time
 from functools import partial
@@ -21,13 +22,30 @@ from netwright.data.tables.number_marks import (
 from netwright.data.tables.raw_table import RawTable
 
 # "iso" is 2024-12-31, with or without a time; the others may be followed by a time too.
-DATE_FORMS = ("iso", "%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y")
+NUMERIC_DATES = ("iso", "%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y")
+# Months in English, whole or by three letters: 3 Mar 2021, 03-March-2021; Mar 3, 2021.
+_NAMED_DATES = {
+    "%d %b %Y": re.compile(r"(?P<day>\d{1,2})[ -](?P<month>[A-Za-z]{3,9})\.?[ -](?P<year>\d{4})"),
+    "%b %d, %Y": re.compile(r"(?P<month>[A-Za-z]{3,9})\.? (?P<day>\d{1,2}),? (?P<year>\d{4})"),
+}
+DATE_FORMS = (*NUMERIC_DATES, *_NAMED_DATES)
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+_MONTH_NUMBERS = {
+    name: place
+    for place, whole in enumerate(_MONTHS, 1)
+    for name in (whole, whole[:3], *(["sept"] if place == 9 else []))
+}
 
 Value = TypeVar("Value")
 
 
 def as_date(text: str, form: str) -> datetime | None:
     """The date in a cell, or None; a time zone is dropped, the clock's reading is kept."""
+    if form in _NAMED_DATES:
+        return _named_date(text, _NAMED_DATES[form])
     if not text[:1].isdigit():
         return None
     try:
@@ -38,6 +56,21 @@ def as_date(text: str, form: str) -> datetime | None:
         day, _, clock = text.partition(" ")
         at = time.fromisoformat(clock).replace(tzinfo=None) if clock else time()
         return datetime.combine(datetime.strptime(day, form), at)
+    except ValueError:
+        return None
+
+
+def _named_date(text: str, shape: "re.Pattern[str]") -> datetime | None:
+    found = shape.match(text)
+    month = _MONTH_NUMBERS.get(found["month"].lower()) if found else None
+    if found is None or month is None:
+        return None
+    rest = text[found.end() :]
+    try:
+        day = datetime(int(found["year"]), month, int(found["day"]))
+        if not rest:
+            return day
+        return datetime.combine(day, time.fromisoformat(rest.strip()).replace(tzinfo=None))
     except ValueError:
         return None
 

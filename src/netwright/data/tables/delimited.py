@@ -1,9 +1,9 @@
 """Bytes of CSV or TSV -> a raw table: strict, and every refusal names its line.
 
-Repaired, with a note: a mark (BOM) at the head, CR and CRLF line ends, `;`, tabs or `|` for commas,
-decimal commas beside `;`, blank lines, an unnamed first column of row names. Noted: a header that
-holds numbers, which may be a row. Read where a setting says so: other encodings, marks between
-thousands. Refused: the rest.
+Repaired, with a note: a mark (BOM) at the head, UTF-16 without one, Western text that is not UTF-8,
+CR and CRLF line ends, `;`, tabs or `|` for commas, decimal commas beside `;`, blank lines, an
+unnamed first column of row names. Noted: a header that holds numbers, which may be a row. Read
+where a setting says so: other encodings, marks between thousands. Refused: the rest.
 
 Large files that are regular are read column by column (`regular_csv`); all others, and all that are
 refused, record by record, with the same result.
@@ -14,7 +14,7 @@ import io
 from contextlib import closing
 
 from netwright.core.errors import DataError
-from netwright.data.files.file_encoding import decode_bytes
+from netwright.data.files.file_encoding import decode_bytes, detected_encoding
 from netwright.data.tables.column_cells import Cells, ListCells
 from netwright.data.tables.dialect import Dialect
 from netwright.data.tables.number_marks import as_number, read_marks, rewritten_columns
@@ -45,11 +45,13 @@ def parse_delimited(
         dialect: how it is written; None: in the usual way, and there is no setting for it.
     """
     encoding = None if dialect is None else dialect.encoding
+    detected = detected_encoding(content) if encoding == "" else ""
+    encoding = detected or encoding
     records = None
     if len(content) >= LARGE:
         records = read_regular(name, content, delimiter, encoding)
     records = records or read_carefully(name, content, delimiter, encoding)
-    notes = records.notes + _doubted_numbers(records)
+    notes = [*detected_note(detected), *records.notes, *_doubted_numbers(records)]
     columns: dict[str, Cells] = dict(zip(records.header, records.columns, strict=True))
     if "" in columns:
         notes.append(_leave_out_row_names(f"{name}:{records.header_line}", columns))
@@ -105,6 +107,13 @@ def read_carefully(name: str, content: bytes, delimiter: str, encoding: str | No
         lines=lines,
         notes=notes + blank_note(blank),
     )
+
+
+def detected_note(encoding: str) -> list[str]:
+    """What is said of an encoding that was detected; nothing where it was not."""
+    names = {"cp1252": "Windows-1252", "utf-16-le": "UTF-16-LE", "utf-16-be": "UTF-16-BE"}
+    way_out = "where letters are wrong, --set data.encoding names another"
+    return [f"the file is read as {names[encoding]}, as detected; {way_out}"] if encoding else []
 
 
 def _doubted_numbers(records: Records) -> list[str]:

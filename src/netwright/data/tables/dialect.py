@@ -8,7 +8,10 @@ from netwright.data.tables.number_marks import Thousands
 
 Encoding = Annotated[
     str,
-    Doc("text encoding: latin-1, cp1252, utf-16 ...; none: UTF-8, or that of the byte order mark"),
+    Doc(
+        "text encoding: latin-1, cp1252, utf-16 ...; none: UTF-8, or that of the byte order mark; "
+        "UTF-16 without one and Windows-1252 are detected"
+    ),
 ]
 
 

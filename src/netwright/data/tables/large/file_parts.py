@@ -18,8 +18,12 @@ import numpy as np
 
 from netwright.core.errors import DataError
 from netwright.core.files.regular_file import open_regular
-from netwright.data.files.file_encoding import check_encoding, marked_encoding
-from netwright.data.tables.delimited import parse_delimited
+from netwright.data.files.file_encoding import (
+    check_encoding,
+    detected_encoding,
+    marked_encoding,
+)
+from netwright.data.tables.delimited import detected_note, parse_delimited
 from netwright.data.tables.dialect import Dialect
 from netwright.data.tables.frames import (
     check_unpacked,
@@ -85,13 +89,19 @@ def _csv_parts(path: Path, dialect: Dialect) -> Iterator[RawTable]:
         closing(ReadingBar(path.name, os.fstat(file.fileno()).st_size)) as bar,
     ):
         for piece, form in _pieces(file, TEXT_ENDINGS[path.suffix.lower()]):
+            detected = ""
             if not before:
                 _check_cuts(path.name, piece, dialect.encoding)
+                # Decided once: a later part has no mark, and alone it may look otherwise.
+                detected = "" if dialect.encoding else detected_encoding(piece)
+                if marked_encoding(piece) or not dialect.encoding:
+                    dialect = replace(dialect, encoding=detected or "utf-8")
             content = form.header + form.end + piece if before else piece
             # The header stands in the first line of a part, and the rows from the second on.
             shift = before - 1 if before else 0
             if piece.strip():
-                yield _read_part(path, content, dialect, shift)
+                part = _read_part(path, content, dialect, shift)
+                yield replace(part, notes=(*detected_note(detected), *part.notes))
             before += piece.count(b"\n") + piece.count(b"\r") - piece.count(b"\r\n")
             bar.reach(file.tell())
 
@@ -160,11 +170,11 @@ def _check_cuts(name: str, piece: bytes, encoding: str) -> None:
     """Refuse encodings in which a line end is not the byte that it is in ASCII."""
     check_encoding(encoding or "UTF-8")
     marked = marked_encoding(piece)
-    asked = marked or encoding or "UTF-8"
-    if marked not in {"", "UTF-8-sig"} or '\n"'.encode(encoding or "UTF-8") != b'\n"':
+    own = encoding or detected_encoding(piece) or "UTF-8"
+    if marked not in {"", "UTF-8-sig"} or '\n"'.encode(own) != b'\n"':
         raise DataError(
-            f"{name}: a file of {asked} cannot be read in parts; save it as UTF-8, or raise "
-            f"data.in_memory_gb if it fits in memory"
+            f"{name}: a file of {marked or own} cannot be read in parts; save it as UTF-8, or "
+            f"raise data.in_memory_gb if it fits in memory"
         )
 
 
