@@ -1,15 +1,20 @@
 """Streams of Hugging Face: columns of numbers and tokens in batches, each epoch in its order."""
 
+import json
+from collections import Counter
 from typing import Any
 
 import pytest
 import torch
 
-from netwright.core.errors import ConfigError, DataError
-from netwright.data.batches.source import BatchSource
+from netwright.core.errors import ConfigError, DataError, RunError
+from netwright.data.batches.source import BatchSource, Place
+from netwright.data.batches.split import SourceSplit
 from netwright.data.given.given import Given
 from netwright.data.given.loaders import LoaderConfig
 from netwright.data.given.streams import STREAM, Collate
+from netwright.data.loading.worker_loader import build_loader
+from netwright.train.callbacks.keep_batches import KeepBatches
 
 
 def test_columns_of_tokens_are_filled_up_and_texts_left_out() -> None:
@@ -68,3 +73,73 @@ def test_a_shuffled_stream_has_another_order_each_epoch_and_repeats() -> None:
 
     assert order(0) == order(0)
     assert order(0) != order(1)
+
+
+ROWS = 150
+
+
+def counted_stream(mapped: list[int], *, shuffled: bool = False) -> Any:
+    """Rows with their number, of 4 shards; those that are read are noted."""
+    datasets = pytest.importorskip("datasets")
+    columns = {"size": [float(row) for row in range(ROWS)], "label": [0, 1] * (ROWS // 2)}
+    rows = datasets.Dataset.from_dict(columns).to_iterable_dataset(num_shards=4)
+
+    def note(row: dict[str, Any]) -> dict[str, Any]:
+        mapped.append(int(row["size"]))
+        return row
+
+    noted = rows.map(note)
+    return noted.shuffle(seed=0, buffer_size=20) if shuffled else noted
+
+
+def train_of(stream: Any) -> SourceSplit:
+    train = STREAM.load(Given(data=stream), LoaderConfig()).train
+    assert isinstance(train, SourceSplit)
+    return train.changed(batches=-(-ROWS // 32))
+
+
+def sizes(batches: Any) -> list[int]:
+    return [int(size) for batch in batches for size in batch.inputs.flatten().tolist()]
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+@pytest.mark.parametrize("world", [1, 2, 3])
+def test_every_row_comes_once_an_epoch_on_any_number_of_ranks(world: int, shuffled: bool) -> None:
+    read = []
+    for rank in range(world):
+        train = train_of(counted_stream([], shuffled=shuffled))
+        loader = build_loader(train, 32, rank=rank, world=world)
+        counted = 0
+        for number, batch in enumerate(loader.epoch(0)):
+            ours, whole = loader.sizes(number)
+            counted += whole
+            read += sizes([batch])[:ours]
+        assert counted == ROWS
+    assert Counter(read) == Counter(range(ROWS))
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_a_stream_is_entered_where_a_run_stopped(shuffled: bool) -> None:
+    first = train_of(counted_stream([], shuffled=shuffled))
+    batches = build_loader(first, 32).epoch(1)
+    before = sizes([next(batches), next(batches)])
+    kept = KeepBatches(first.source, may_differ=False, quiet=True).state_dict()
+    assert bool(kept["stream"]) == (not shuffled)
+    mapped: list[int] = []
+    again = train_of(counted_stream(mapped, shuffled=shuffled))
+    KeepBatches(again.source, may_differ=False, quiet=True).load_state_dict(
+        json.loads(json.dumps(kept))
+    )
+    mapped.clear()
+    after = sizes(build_loader(again, 32).epoch(1, start=2))
+    assert Counter(before + after) == Counter(range(ROWS))
+    assert after == sizes(batches)
+    if not shuffled:  # what was read is not read again
+        assert sorted(mapped) == sorted(after)
+
+
+def test_the_place_of_another_stream_is_told_in_a_sentence() -> None:
+    train = train_of(counted_stream([]))
+    train.source.place = Place(0, 2, 0, '{"examples_iterable": 7}')
+    with pytest.raises(RunError, match="the loader failed on batch 0 of epoch 1: KeyError"):
+        next(iter(build_loader(train, 32).epoch(0, start=2)))

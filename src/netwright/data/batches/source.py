@@ -10,16 +10,18 @@ Shapes: B rows of a batch.
 
 import gc
 import itertools
+import json
 import random
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 
 from netwright.core.errors import DataError, NetwrightError, RunError
+from netwright.core.files.json_text import json_value
 from netwright.core.seeding import derive_seed
 from netwright.core.trees import tensors_of
 from netwright.data.batches.own_draws import OwnDraws
@@ -35,11 +37,15 @@ FIRST, EVERY = 4, 16  # so many first batches, and then every so many, are in a 
 
 
 class Place(NamedTuple):
-    """How far an epoch was read, and the checksum of some of its batches up to there."""
+    """How far an epoch was read, and the checksum of some of its batches up to there.
+
+    A stream that can be entered there has said, as JSON, where it is; empty: it is read again.
+    """
 
     epoch: int
     batches: int
     checksum: int
+    stream: str = ""
 
 
 class BatchSource:
@@ -48,10 +54,22 @@ class BatchSource:
     Args:
         loader: an iterable of batches: a `DataLoader`, or what is used like one.
         target: the key of the targets, where batches are dicts.
+        is_stream: the loader reads a stream of rows as it comes: it gives the same batches to every
+            process, of which each takes its part.
+        stream: the stream, where it can say its place and be entered there.
     """
 
-    def __init__(self, loader: Iterable[Any], target: str = "") -> None:
+    def __init__(
+        self,
+        loader: Iterable[Any],
+        target: str = "",
+        *,
+        is_stream: bool = False,
+        stream: "Enterable | None" = None,
+    ) -> None:
         self.loader, self.target = loader, target
+        self.is_stream, self.stream = is_stream, stream
+        self._turn = 0
         self.place = Place(0, 0, 0)
         self.expected: Place | None = None  # where the run that goes on had come to
         self.may_differ = False  # batches that are read again
@@ -87,14 +105,17 @@ class BatchSource:
             seed: of the run.
             epoch: its number.
             length: batches of the epoch.
-            start: batches that were used before; they are read again and compared.
+            start: batches that were used before; they are read again and compared, but for those
+                of a stream that is entered behind them.
         """
         before = random.getstate()
-        items = itertools.islice(self._endless(seed, epoch), length)
         known = self.expected if self.expected is not None else self.place
-        checksum = 0
-        number = 0  # counted here: enumerate holds a batch until it has the next one
-        for item in items:
+        is_entered = self._enter(known, epoch, start)
+        number = start if is_entered else 0  # enumerate would hold a batch until it has the next
+        checksum = known.checksum if is_entered else 0
+        for item in itertools.islice(self._endless(seed, epoch), length - number):
+            if is_entered and number == start:
+                random.setstate(before)
             batch = self._batch(item, epoch, number)
             if number < FIRST or number % EVERY == 0:
                 checksum = _checksum(batch, checksum)
@@ -109,9 +130,23 @@ class BatchSource:
             yield batch
             del item, batch  # before the next one is made, so that it takes the same, warm memory
 
+    def kept_place(self) -> Place:
+        """The place, with that of the stream in its first turn, where it can say it."""
+        if self.stream is None or self._turn or not self.place.batches:
+            return self.place
+        return self.place._replace(stream=json.dumps(self.stream.state_dict()))
+
+    def _enter(self, known: Place, epoch: int, start: int) -> bool:
+        """Whether the stream was told to begin behind the batches that were used."""
+        if self.stream is None or not known.stream or not start or known[:2] != (epoch, start):
+            return False
+        self.stream.load_state_dict(json_value(known.stream))
+        return True
+
     def _endless(self, seed: int, epoch: int) -> Iterator[Any]:
         """The loader over and over; each time is an epoch to its generators."""
         for turn in itertools.count():
+            self._turn = turn
             items = self._items(derive_seed(seed, "batches", epoch, turn), epoch)
             first = next(items, DONE)
             if first is DONE:
@@ -178,6 +213,16 @@ class BatchSource:
                 f"{known.epoch + 1} are not those that this run has used, so it cannot be resumed "
                 f"exactly; allow='data' goes on with what the loader gives now{hint}"
             )
+
+
+class Enterable(Protocol):
+    """A stream that says its place as plain values, as those of Hugging Face do."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """Its place."""
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Begin there when it is iterated over next."""
 
 
 @contextmanager

@@ -46,14 +46,31 @@ def is_loader(source: Any) -> bool:
     return isinstance(source, torch.utils.data.DataLoader)
 
 
-def from_loader(given: Given, config: LoaderConfig) -> Data:
-    """A loader as data; nothing is held out of it."""
+def from_loader(
+    given: Given, config: LoaderConfig, *, is_stream: bool = False, stream: Any = None
+) -> Data:
+    """A loader as data; nothing is held out of it.
+
+    Args:
+        given: loaders.
+        config: what they do not say.
+        is_stream: see `BatchSource`.
+        stream: of the training rows, see `BatchSource`.
+    """
     if config.val_size or config.test_size:
         raise ConfigError(
             "batches of a DataLoader cannot be held out: give validation=DataLoader(...), or the "
             "Dataset, of which rows are held out"
         )
-    sources = {name: BatchSource(one, config.target) for name, one in _loaders(given).items()}
+    sources = {
+        name: BatchSource(
+            one,
+            config.target,
+            is_stream=is_stream,
+            stream=stream if name == "train" else None,
+        )
+        for name, one in _loaders(given).items()
+    }
     samples = {name: _sampled(source, name) for name, source in sources.items()}
     sample = samples["train"]
     kinds = ready_kinds(

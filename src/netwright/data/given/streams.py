@@ -3,6 +3,9 @@
 Its columns of numbers and of tokens are read, the others are left out: `labels` or `label` is the
 target, or `target=` names it; tokens alone are predicted from those before them. A stream that is
 shuffled is so anew in each epoch, and repeats where its seed is given: `stream.shuffle(seed=0)`.
+
+Several processes read the same rows, and each takes its part of every batch. A run that goes on
+enters the stream behind what it has read; one with a shuffled buffer is read again up to there.
 """
 
 from collections.abc import Mapping, Sequence
@@ -82,7 +85,21 @@ def _load(given: Given, config: LoaderConfig) -> Data:
             )
         collate = Collate(config.target)
         loaders[name] = DataLoader(stream.with_format(None), BATCH, collate_fn=collate)
-    return from_loader(replace(given, **loaders), config)
+    stream = loaders["data"].dataset
+    entered = stream if can_be_entered(stream) else None
+    return from_loader(replace(given, **loaders), config, is_stream=True, stream=entered)
+
+
+def can_be_entered(stream: Any) -> bool:
+    """Whether a stream gives the rows behind its place: one that shuffles a buffer forgets it."""
+    step = getattr(stream, "_ex_iterable", None)
+    if step is None or not hasattr(stream, "load_state_dict"):
+        return False
+    while step is not None:
+        if "Shuffled" in type(step).__name__:
+            return False
+        step = getattr(step, "ex_iterable", None)
+    return True
 
 
 def _settings(_source: Any, _given: Mapping[str, Any]) -> type[Config]:

@@ -30,6 +30,7 @@ class SourceLoader(Loader):
         split: the examples.
         seed: the run's seed.
         learns: a pass to learn from; else one to measure.
+        rank: which part of each batch of a stream is ours.
         world: how many processes train together.
     """
 
@@ -41,17 +42,18 @@ class SourceLoader(Loader):
         *,
         seed: int = 0,
         learns: bool = True,
+        rank: int = 0,
         world: int = 1,
     ) -> None:
-        if world > 1:
+        if world > 1 and not split.source.is_stream:
             raise ConfigError(
                 f"batches of a DataLoader are trained on in one process, got {world}: give its "
                 f"Dataset, whose rows are shared out"
             )
-        super().__init__(split, min(split.batch_size, len(split)), seed=seed, shuffle=learns)
+        first = min(split.batch_size, len(split))
+        super().__init__(split, first, seed=seed, shuffle=learns, rank=rank, world=world)
         self.batch_size, self.learns = split.batch_size, learns
-        self._last = min(split.batch_size, len(split))
-        self._places = torch.arange(self._last, device=split.targets.device)
+        self._set_size(first)
         self._factor = None
         if split.weights is not None:
             self._factor = len(split.weights) / float(split.weights.sum())
@@ -69,8 +71,8 @@ class SourceLoader(Loader):
         return told if told is not None and fits else len(self) * self.batch_size
 
     def sizes(self, index: int) -> tuple[int, int]:
-        """Rows of the batch that came last, twice: there is one rank."""
-        return self._last, self._last
+        """Rows of the batch that came last: this rank's, and all."""
+        return len(range(self.rank, self._last, self.world)), self._last
 
     def epoch(self, epoch: int, start: int = 0) -> Iterator[Batch]:
         """See `Loader.epoch`; the batches before `start` are read again."""
@@ -84,11 +86,25 @@ class SourceLoader(Loader):
         for batch in batches:
             rows = count_rows(batch.inputs)
             if rows != self._last:
-                self._last = rows
-                self._places = torch.arange(self._last, device=device)
-            yield self._made(batch, device, number)
+                self._set_size(rows)
+            yield self._made(self._part(batch), device, number)
             number += 1
             del batch  # before the next one is made, so that it takes the same, warm memory
+
+    def _set_size(self, rows: int) -> None:
+        """Note how many rows a batch has, and the places of those of this rank."""
+        self._last = rows
+        places = torch.arange(rows, device=self.split.targets.device)
+        self._places = self._ours(places)
+
+    def _part(self, batch: RawBatch) -> RawBatch:
+        """What this rank takes of a batch."""
+        if self.world == 1:
+            return batch
+        return RawBatch(*(None if one is None else map_tensors(self._ours, one) for one in batch))
+
+    def _ours(self, rows: Tensor) -> Tensor:
+        return rows[self.rank :: self.world] if self.rank < len(rows) else rows[:1]
 
     def _has_none(self, batch: RawBatch) -> bool:
         """Whether the inputs stand for the targets: a loss of them is one of reconstruction."""

@@ -121,7 +121,7 @@ def build_loader(  # noqa: PLR0913 - those of every loader, and three of its own
     Batches of a caller's own are taken as they are; to shuffle says that they are learned from.
     """
     if isinstance(split, SourceSplit) and not lanes:
-        return SourceLoader(split, seed=seed, learns=shuffle, world=world)
+        return SourceLoader(split, seed=seed, learns=shuffle, rank=rank, world=world)
     if isinstance(split, TokenSplit) and not lanes:
         return TokenLoader(
             split,

@@ -81,6 +81,11 @@ def _polars_values(series: Any) -> Values:
 
 def parquet_table(path: Path) -> RawTable:
     """A parquet file; needs pandas and pyarrow."""
+    return frame_table(parquet_frame(path), path.name)
+
+
+def parquet_frame(path: Path) -> "pd.DataFrame":
+    """The same as a frame of pandas."""
     with opened_parquet(path) as file:
         size = unpacked_size(file)
         CONTENT.check(path.name, size / 1e9, "takes")
@@ -91,8 +96,8 @@ def parquet_table(path: Path) -> RawTable:
             CONTENT.check(path.name, (size + letters) / 1e9, "takes")
             check_unpacked(path, size + letters)
         # In one thread: several prepare all columns at a time, 170 kB of memory for each.
-        frame = file.read(use_threads=False).to_pandas()
-    return frame_table(frame, path.name)
+        frame: pd.DataFrame = file.read(use_threads=False).to_pandas()
+    return frame
 
 
 @contextmanager

@@ -16,11 +16,15 @@ from netwright.data.tables.delimited import parse_delimited
 from netwright.data.tables.dialect import Dialect
 from netwright.data.tables.frames import frame_table, is_frame, parquet_table, rows_table
 from netwright.data.tables.number_marks import read_marks, rewritten_columns
+from netwright.data.tables.parquet_folder import (
+    PARQUET_ENDINGS,
+    is_parquet_folder,
+    parquet_folder_table,
+)
 from netwright.data.tables.raw_table import RawTable
 
 # Ending -> the delimiter; "" asks the header.
 TEXT_ENDINGS = {".csv": "", ".txt": "", ".data": "", ".tsv": "\t", ".tab": "\t"}
-PARQUET_ENDINGS = {".parquet", ".pq"}
 
 
 def is_table(source: Any) -> bool:
@@ -35,8 +39,9 @@ def read_table(source: Any, dialect: Dialect | None = None) -> RawTable:
     """Read a table.
 
     Args:
-        source: the path of a file (.csv, .tsv, either with .gz, .parquet), a pandas frame or what
-            turns into one, a row as a dict, a list of such rows, or a raw table, which is read.
+        source: the path of a file (.csv, .tsv, either with .gz, .parquet) or of a folder of
+            .parquet files, a pandas frame or what turns into one, a row as a dict, a list of such
+            rows, or a raw table, which is read.
         dialect: how it is written; None: in the usual way, and there is no setting for it.
     """
     if isinstance(source, RawTable):
@@ -50,7 +55,9 @@ def read_table(source: Any, dialect: Dialect | None = None) -> RawTable:
 
 
 def read_file(path: Path, dialect: Dialect | None = None) -> RawTable:
-    """Read a file by its ending; `.csv.gz` is unpacked first."""
+    """Read a file by its ending, `.csv.gz` is unpacked first; or a folder of parquet files."""
+    if is_parquet_folder(path):
+        return with_plain_numbers(parquet_folder_table(path), dialect)
     _check_file(path)
     packed = path.suffix.lower() == ".gz"
     ending = Path(path.stem).suffix.lower() if packed else path.suffix.lower()

@@ -31,7 +31,9 @@ MIN_ROWS = 5
 class TableConfig(Dialect, DataConfig):
     """A table of your own: a header, one row an example, one column or several to predict."""
 
-    path: Annotated[str, Doc("the file: .csv, .tsv, .csv.gz, .tsv.gz or .parquet")] = ""
+    path: Annotated[
+        str, Doc("the file: .csv, .tsv, .csv.gz, .tsv.gz or .parquet; or a folder of .parquet")
+    ] = ""
     target: Annotated[tuple[str, ...], Doc("the column to predict, or several")] = ()
     target_kind: Annotated[
         Literal["auto", "class", "real", "labels"],

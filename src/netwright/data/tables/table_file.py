@@ -20,7 +20,7 @@ def load_table(config: TableConfig) -> Data:
 SOURCE = Source(
     config=TableConfig,
     load=load_table,
-    sentence="your own table of any size: CSV, TSV or parquet",
+    sentence="your own table of any size: CSV, TSV or parquet, also a folder of parquet files",
     origin="your file",
     licence="yours",
     inputs=("features",),

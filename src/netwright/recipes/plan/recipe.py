@@ -16,6 +16,7 @@ from netwright.data.images.listing import is_image_name
 from netwright.data.images.pairs import is_pairs_folder
 from netwright.data.shards.remote_files import is_address
 from netwright.data.shards.source import holds_image_shards
+from netwright.data.tables.parquet_folder import is_parquet_folder
 from netwright.data.text.conllu import CONLLU
 from netwright.data.text.pretraining.run_tokenizer import has_run_tokenizer
 from netwright.data.text.shards.index import is_shards_folder
@@ -324,7 +325,8 @@ def reader_of(path: str, given: Container[str] = ()) -> str:
         return TAGGED
     if holds_files(path, PLAIN) or (has_ending(path, PLAIN) and "target" not in given):
         return TEXT
-    return IMAGES if os.path.isdir(path) or is_image_name(path) else TABLE
+    is_table = is_parquet_folder(path) or not (os.path.isdir(path) or is_image_name(path))
+    return TABLE if is_table else IMAGES
 
 
 def _section(values: Mapping[str, Any], name: str) -> tuple[str, dict[str, Any]]:

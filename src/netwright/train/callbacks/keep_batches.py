@@ -1,7 +1,8 @@
 """How far a loader of the caller's own was read, kept with the run so that it goes on there.
 
 A resumed run begins the epoch of the loader again and reads the batches that it has used; their
-checksum must be that of the run. See `data/batches/source.py`.
+checksum must be that of the run. A stream that can say its place is entered behind them. See
+`data/batches/source.py`.
 """
 
 from typing import Any
@@ -27,16 +28,17 @@ class KeepBatches(Callback):
 
     def on_fit_start(self, state: TrainState) -> None:
         """Tell how many batches are read again to come to the place."""
-        if state.position and not self.quiet:
+        if state.position and not self.quiet and not self.source.place.stream:
             print_message(
                 f"reading {state.position} batches of the loader again, to go on after them"
             )
 
     def state_dict(self) -> dict[str, Any]:
         """The place in the present epoch, with the checksum of its batches."""
-        return self.source.place._asdict()
+        return self.source.kept_place()._asdict()
 
     def load_state_dict(self, values: dict[str, Any]) -> None:
         """Take back what `state_dict` gave."""
-        place = Place(*(int(values[name]) for name in Place._fields))
+        epoch, batches, checksum = (int(values[name]) for name in ("epoch", "batches", "checksum"))
+        place = Place(epoch, batches, checksum, str(values.get("stream", "")))
         self.source.place = self.source.expected = place

@@ -33,8 +33,13 @@ from netwright.data.tables.frames import (
     text_size,
     unpacked_size,
 )
+from netwright.data.tables.parquet_folder import (
+    PARQUET_ENDINGS,
+    is_parquet_folder,
+    parquet_files,
+)
 from netwright.data.tables.raw_table import RawTable
-from netwright.data.tables.reading import PARQUET_ENDINGS, TEXT_ENDINGS, with_plain_numbers
+from netwright.data.tables.reading import TEXT_ENDINGS, with_plain_numbers
 from netwright.data.tables.records import find_delimiter
 from netwright.data.tables.regular_csv import has_regular_quotes, positions
 from netwright.data.tables.watched_reading import ReadingBar
@@ -46,6 +51,8 @@ _HEADER = re.compile(rb'(?:[ \t]*[\r\n]+)*((?:"[^"]*"|[^"\r\n])*)')
 
 def file_size(path: Path) -> int:
     """The bytes of a table, unpacked, by which parts are made; 0 of a file that has none."""
+    if is_parquet_folder(path):
+        return sum(map(file_size, parquet_files(path)))
     ending = path.suffix.lower()
     if not os.path.isfile(path) or ending not in {*TEXT_ENDINGS, *PARQUET_ENDINGS}:
         return 0
@@ -59,14 +66,15 @@ def table_parts(path: Path, dialect: Dialect) -> Iterator[RawTable]:
     """The rows of a file in their order; each knows its place in the whole.
 
     Args:
-        path: of a CSV, TSV or parquet file.
+        path: of a CSV, TSV or parquet file, or of a folder of parquet files.
         dialect: how it is written.
     """
     rows = 0
-    is_parquet = path.suffix.lower() in PARQUET_ENDINGS
-    for part in _parquet_parts(path, dialect) if is_parquet else _csv_parts(path, dialect):
-        yield replace(part, positions=range(rows, rows + len(part)))
-        rows += len(part)
+    for file in parquet_files(path) if is_parquet_folder(path) else [path]:
+        is_parquet = file.suffix.lower() in PARQUET_ENDINGS
+        for part in _parquet_parts(file, dialect) if is_parquet else _csv_parts(file, dialect):
+            yield replace(part, positions=range(rows, rows + len(part)))
+            rows += len(part)
 
 
 def _parquet_parts(path: Path, dialect: Dialect) -> Iterator[RawTable]:

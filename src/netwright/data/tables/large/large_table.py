@@ -32,6 +32,7 @@ from netwright.data.tables.large.file_parts import file_size, table_parts
 from netwright.data.tables.large.joined_columns import JoinedColumns
 from netwright.data.tables.large.joined_notes import JoinedNotes
 from netwright.data.tables.large.stored_table import EncodedRows, read_stored_table, write_table
+from netwright.data.tables.parquet_folder import is_parquet_folder, parquet_files
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.splitting import AUTOMATIC
 from netwright.data.tables.table import (
@@ -67,9 +68,10 @@ def _path(config: TableConfig) -> Path:
 
 def _key(path: Path, config: TableConfig) -> str:
     """A name that another file, or other settings, do not have."""
-    status = path.stat()
+    files = parquet_files(path) if is_parquet_folder(path) else [path]
+    stamps = [[file.name, file.stat().st_size, file.stat().st_mtime_ns] for file in files]
     settings = to_mapping(config) | {"in_memory_gb": None, "path": str(path.resolve())}
-    parts = [settings, status.st_size, status.st_mtime_ns, VERSION]
+    parts = [settings, stamps, VERSION]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
 
