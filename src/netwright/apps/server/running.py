@@ -24,6 +24,7 @@ from netwright.core.terminal.interrupts import EXIT_CODES
 
 BACKLOG = 2048
 MOST_CONNECTIONS = 4096
+OWN_FILES = 256  # that are open beside connections
 KEEP_ALIVE = 15  # seconds that a connection may idle between two requests
 GRACE = 5  # seconds beyond the time that a request may take
 
@@ -59,6 +60,22 @@ def listen(host: str, port: int) -> socket.socket:
         why = getattr(error, "strerror", None) or error
         raise ConfigError(f"cannot listen on {host}, port {port}: {why}") from None
     return opened
+
+
+def raise_file_limit() -> None:
+    """Let this process hold as many connections as it allows, where the system lets it.
+
+    Each is an open file, of which a process may usually have 1,024 unless it asks for more.
+    """
+    try:
+        import resource  # noqa: PLC0415 - Windows has none
+    except ImportError:
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_CONNECTIONS + OWN_FILES
+    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 class HastyProtocol(H11Protocol):
@@ -202,5 +219,6 @@ def run_server(server: EndingServer, opened: socket.socket, begun: Callable[[], 
             begun()
         await serving
 
+    raise_file_limit()
     asyncio.run(serve())
     return 0 if server.ended_by is None else EXIT_CODES[server.ended_by]

@@ -93,11 +93,15 @@ class Studio:
     @asynccontextmanager
     async def living(self, app: Starlette) -> AsyncIterator[None]:
         """While the studio runs: a look at the folder now and then."""
-        looking = asyncio.create_task(self.watch.keep_looking())
+        beside = [
+            asyncio.create_task(task)
+            for task in (self.watch.keep_looking(), self.theory.load_ahead())
+        ]
         try:
             yield
         finally:
-            looking.cancel()
+            for task in beside:
+                task.cancel()
             self.playground.playgrounds.close()
             await self.theory.checks.close()
             self._worker.shutdown(wait=False, cancel_futures=True)

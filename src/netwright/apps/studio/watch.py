@@ -37,6 +37,7 @@ class RunWatch:
         self._runs: dict[str, tuple[Any, ListedRun, LossCurves]] = {}
         self._changed = asyncio.Condition()
         self._told: Told = {"runs": [], "jobs": []}
+        self._event = _event(self._told)
         self._looking = asyncio.Lock()
 
     async def keep_looking(self) -> None:
@@ -58,7 +59,7 @@ class RunWatch:
                 print_warning(f"the folder could not be looked at: {error}")
                 return self._told
             if told != self._told:
-                self._told = told
+                self._told, self._event = told, _event(told)  # written once for all who watch
                 async with self._changed:
                     self._changed.notify_all()
             return self._told
@@ -87,17 +88,18 @@ class RunWatch:
         """Server-sent events: the whole state, then each newer one."""
         self.watchers += 1
         try:
-            told, quiet = await self.refresh(), 0.0
-            yield _event(told)
+            await self.refresh()
+            told, quiet = self._event, 0.0
+            yield told
             while not self.is_ending():
                 try:
                     async with asyncio.timeout(LOOK_EVERY), self._changed:
                         await self._changed.wait()
                 except TimeoutError:
                     quiet += LOOK_EVERY
-                if self._told is not told:
-                    told, quiet = self._told, 0.0
-                    yield _event(told)
+                if self._event is not told:
+                    told, quiet = self._event, 0.0
+                    yield told
                 elif quiet >= QUIET:
                     quiet = 0.0
                     yield ": still here\n\n"
