@@ -84,6 +84,9 @@ class TableConfig(Dialect, DataConfig):
             "parts, once, into rows that stay on disk"
         ),
     ] = 2.0
+    cache_gb: Annotated[
+        Positive, Doc("GB of converted tables in the cache; the longest unused are removed first")
+    ] = 100.0
 
 
 def from_frame(frame: Any, config: TableConfig) -> Data:

@@ -108,7 +108,7 @@ class ThresholdCurves(View):
         return (
             f"{said}At probability {at}, the points, {percent(recall)} of {short_name(curve.name)} "
             f"is found with {percent(alarms)} false alarms, and {percent(precision)} of what is "
-            f"called is right. `netwright predict --threshold` takes another."
+            f"called is right. netwright predict --threshold takes another."
         )
 
     def table_rows(self) -> list[dict[str, str]]:

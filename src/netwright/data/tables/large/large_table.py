@@ -4,7 +4,8 @@ The first pass keeps the columns that settings name (targets, weights, groups, s
 and all columns of a sample of rows. Rows are divided as those of any table; columns are inferred
 and fitted on the training rows of the sample. The second pass encodes every row into a file, which
 training reads a batch at a time; what does not fit the inference is refused by its line. The file
-lies in the cache: the same table with the same settings is converted once.
+lies in the cache, as long as there is room for it (`kept_tables`): the same table with the same
+settings is converted once.
 
 What is held at a time is a part, the sample, and a few numbers a row, however many columns it has.
 
@@ -22,7 +23,6 @@ from torch import Tensor
 
 from netwright.core.config import to_mapping
 from netwright.core.errors import DataError
-from netwright.core.files.process_lock import ProcessLock
 from netwright.core.files.storage import new_folder
 from netwright.core.version import VERSION
 from netwright.data.dataset import Data
@@ -31,9 +31,10 @@ from netwright.data.tables.encoding import TableEncoder
 from netwright.data.tables.large.file_parts import file_size, table_parts
 from netwright.data.tables.large.joined_columns import JoinedColumns
 from netwright.data.tables.large.joined_notes import JoinedNotes
+from netwright.data.tables.large.kept_tables import lock_of, make_room, mark_used
 from netwright.data.tables.large.stored_table import EncodedRows, read_stored_table, write_table
 from netwright.data.tables.parquet_folder import is_parquet_folder, parquet_files
-from netwright.data.tables.raw_table import RawTable
+from netwright.data.tables.raw_table import RawTable, listed
 from netwright.data.tables.splitting import AUTOMATIC
 from netwright.data.tables.table import (
     TableConfig,
@@ -56,10 +57,11 @@ def load_large_table(config: TableConfig) -> Data:
     path = _path(config)
     cache = made_cache("tables", "a large table is converted to")
     folder = cache / _key(path, config)
-    with ProcessLock(cache / f"{folder.name}.lock"):  # ranks of one run ask for it at once
+    with lock_of(folder):  # ranks of one run ask for it at once
         if not folder.exists():
             _convert(path, config, folder)
-    return read_stored_table(folder)
+        mark_used(folder)
+        return read_stored_table(folder)
 
 
 def _path(config: TableConfig) -> Path:
@@ -70,7 +72,8 @@ def _key(path: Path, config: TableConfig) -> str:
     """A name that another file, or other settings, do not have."""
     files = parquet_files(path) if is_parquet_folder(path) else [path]
     stamps = [[file.name, file.stat().st_size, file.stat().st_mtime_ns] for file in files]
-    settings = to_mapping(config) | {"in_memory_gb": None, "path": str(path.resolve())}
+    settings = to_mapping(config) | dict.fromkeys(("in_memory_gb", "cache_gb"))
+    settings |= {"path": str(path.resolve())}
     parts = [settings, stamps, VERSION]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -96,6 +99,10 @@ def _convert(path: Path, config: TableConfig, folder: Path) -> None:
     inputs = EncodedRows(
         _encoded(path, config, encoder, is_kept), (len(places), len(encoder.feature_names))
     )
+    removed = make_room(folder.parent, len(inputs), config.cache_gb * 1e9)
+    if removed:
+        kept = f"converted tables of more than {config.cache_gb:g} GB are not kept (data.cache_gb)"
+        notes = (*notes, f"{kept}: removed from the cache, the longest unused: {listed(removed)}")
     with new_folder(folder, needs=len(inputs)) as staging:
         write_table(staging, inputs, rows, encoder, notes)
 

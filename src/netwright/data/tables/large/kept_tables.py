@@ -1,0 +1,75 @@
+"""Room for converted tables in the cache: of too much, the longest unused goes first.
+
+A table that was opened within the last day may be trained on, and stays, as does one that another
+process converts or opens at this moment. What is removed is converted again when it is asked for.
+"""
+
+import contextlib
+import os
+import re
+import shutil
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from netwright.core.files.process_lock import ProcessLock
+
+DAY = 86_400  # seconds
+_NAME = re.compile("[0-9a-f]{16}")
+
+
+class KeptTable(NamedTuple):
+    """A converted table: its folder, its bytes, and when it was opened last."""
+
+    folder: Path
+    size: int
+    used: float
+
+
+def mark_used(folder: Path) -> None:
+    """Say that a converted table is opened now."""
+    with contextlib.suppress(OSError):  # a cache of somebody else, which is only read
+        os.utime(folder)
+
+
+def lock_of(folder: Path) -> ProcessLock:
+    """Who converts, opens or removes a table holds it."""
+    return ProcessLock(folder.with_name(f"{folder.name}.lock"))
+
+
+def kept_tables(cache: Path) -> list[KeptTable]:
+    """All converted tables, the longest unused first."""
+    found = []
+    for entry in os.scandir(cache):
+        if _NAME.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
+            files = [file.stat(follow_symlinks=False) for file in os.scandir(entry.path)]
+            used = entry.stat(follow_symlinks=False).st_mtime
+            found.append(KeptTable(Path(entry.path), sum(one.st_size for one in files), used))
+    return sorted(found, key=lambda table: (table.used, table.folder))
+
+
+def make_room(cache: Path, needs: int, most: float) -> tuple[str, ...]:
+    """Remove tables until so many bytes more stay within the most; gives their names.
+
+    Args:
+        cache: the folder of converted tables.
+        needs: the bytes of the one that is to come.
+        most: the bytes of all.
+    """
+    tables = kept_tables(cache)
+    total, removed = needs + sum(table.size for table in tables), list[str]()
+    for table in tables:
+        if total <= most or time.time() - table.used < DAY:
+            break
+        lock = lock_of(table.folder)
+        if not lock.acquire(wait=False):
+            continue
+        try:
+            shutil.rmtree(table.folder)
+        except OSError:  # of somebody else: it stays, and counts
+            continue
+        finally:
+            lock.release()
+        total -= table.size
+        removed.append(table.folder.name)
+    return tuple(removed)
