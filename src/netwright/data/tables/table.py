@@ -287,9 +287,7 @@ def fit_encoder(
     }
     others = [
         summarise(
-            TrainingColumn(table, column, rows),
-            role,
-            notes.get(role) or target.note(table, column),
+            TrainingColumn(table, column, rows), role, notes.get(role) or target.note(table, column)
         )
         for column, role in roles.items()
     ]
