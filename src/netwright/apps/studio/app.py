@@ -32,11 +32,8 @@ from starlette.responses import (
 )
 from starlette.routing import Route
 
-from netwright.apps.server.app import EVENTS, Endpoint, Streamed
-from netwright.apps.server.body import media_type, read_body
-from netwright.apps.server.generation_stream import Streams
+from netwright.apps.server.app import EVENTS, Endpoint
 from netwright.apps.server.guard import App, Door, guarded
-from netwright.apps.server.measurements import Measurements
 from netwright.apps.server.refusal import RefusalError
 from netwright.apps.server.replies import as_json, not_found, refused
 from netwright.apps.server.server_config import ServerConfig
@@ -44,15 +41,8 @@ from netwright.apps.studio.assets import ASSETS, read_asset
 from netwright.apps.studio.data_choices import built_in, data_files
 from netwright.apps.studio.jobs import Jobs
 from netwright.apps.studio.new_run import NewRun
-from netwright.apps.studio.opened_runs import OpenedRuns
-from netwright.apps.studio.pages import (
-    FOREIGN,
-    as_page,
-    inside_page,
-    new_run_page,
-    runs_page,
-    try_page,
-)
+from netwright.apps.studio.opened_run_routes import OpenedRunRoutes
+from netwright.apps.studio.pages import FOREIGN, as_page, new_run_page, runs_page
 from netwright.apps.studio.playground_routes import PlaygroundRoutes
 from netwright.apps.studio.sent_object import sent_object
 from netwright.apps.studio.theory_routes import TheoryRoutes
@@ -84,8 +74,7 @@ class Studio:
         self.folder, self.door, self.config = folder, door, config
         self.jobs = Jobs(folder)
         self.watch = RunWatch(folder, self.jobs, is_ending)
-        self.opened = OpenedRuns(folder, config)
-        self.streams = Streams(config, Measurements())
+        self.opened = OpenedRunRoutes(folder, config, self.work)
         self.playground = PlaygroundRoutes(folder, config, is_ending)
         self.theory = TheoryRoutes(folder, config, self.jobs, is_ending)
         self._worker = ThreadPoolExecutor(1)  # figures are drawn one at a time
@@ -219,57 +208,6 @@ class Studio:
         job = await self.work(lambda: NewRun(self.folder, asked).start(self.jobs))
         return JSONResponse({"said": f"started: {job.words}", "pid": job.process.pid})
 
-    async def try_page(self, request: Request) -> Response:
-        """The page on which a run is asked."""
-        return as_page(try_page())
-
-    async def inside_page(self, request: Request) -> Response:
-        """The page of what is inside a run."""
-        return as_page(inside_page())
-
-    async def one_run(self, request: Request) -> Response:
-        """What a run takes and gives."""
-        name = request.query_params.get("run", "")
-        return as_json(await self.work(lambda: self.opened.description(name)))
-
-    async def predict(self, request: Request) -> Response:
-        """What a run says of new inputs."""
-        name, media = request.query_params.get("run", ""), media_type(request)
-        body = await read_body(request, self.config)
-        reply = await self.work(lambda: self.opened.answer(name, media, body))
-        return Response(reply.content, media_type=reply.media)
-
-    async def generate(self, request: Request) -> Response:
-        """The text that follows a prompt, as it comes."""
-        asked = await self.asked(request)
-        run = await self.work(lambda: self.opened.run(request.query_params.get("run", "")))
-        stream = await self.streams.open(run, asked)
-        return Streamed(stream.pieces(), stream, "text/plain; charset=utf-8")
-
-    async def views(self, request: Request) -> Response:
-        """The views that a run has."""
-        name = request.query_params.get("run", "")
-        return as_json(await self.work(lambda: self.opened.views(name)))
-
-    async def view(self, request: Request) -> Response:
-        """One view of a run."""
-        name, view, settings = _view_asked(request)
-        return as_json(await self.work(lambda: self.opened.view(name, view, settings)))
-
-    async def own_view(self, request: Request) -> Response:
-        """One view of the input that was sent."""
-        name, view, settings = _view_asked(request)
-        media, body = media_type(request), await read_body(request, self.config)
-        return as_json(
-            await self.work(lambda: self.opened.own_view(name, view, settings, media, body))
-        )
-
-    async def view_page(self, request: Request) -> Response:
-        """The same as the page that `netwright inspect` writes."""
-        name, view, settings = _view_asked(request)
-        page = await self.work(lambda: self.opened.page(name, view, settings))
-        return HTMLResponse(page, headers={"X-Frame-Options": "DENY"})
-
     async def upload(self, request: Request) -> Response:
         """Keep a file that was sent."""
         return JSONResponse({"path": await take_upload(request, self.folder)})
@@ -298,15 +236,6 @@ def build_app(
         "/report": ("GET", studio.report),
         "/comparison": ("GET", studio.comparison),
         "/new": ("GET", studio.new_run),
-        "/try": ("GET", studio.try_page),
-        "/inside": ("GET", studio.inside_page),
-        "/view": ("GET", studio.view_page),
-        "/api/run": ("GET", studio.one_run),
-        "/api/predict": ("POST", studio.predict),
-        "/api/generate": ("POST", studio.generate),
-        "/api/views": ("GET", studio.views),
-        "/api/view": ("GET", studio.view),
-        "/api/view/own": ("POST", studio.own_view),
         "/api/plan": ("POST", studio.plan),
         "/api/doctor": ("POST", studio.examine),
         "/api/train": ("POST", studio.train),
@@ -318,6 +247,7 @@ def build_app(
         "/api/resume": ("POST", studio.resume),
         "/api/delete": ("POST", studio.delete),
         "/api/note": ("POST", studio.note),
+        **studio.opened.routes(),
         **studio.playground.routes(),
         **studio.theory.routes(),
     }
@@ -343,9 +273,3 @@ def _answering(endpoint: Endpoint) -> Endpoint:
             return refused(error)
 
     return called
-
-
-def _view_asked(request: Request) -> tuple[str, str, dict[str, str]]:
-    """The run, the view and its settings; what is empty is as it usually is."""
-    given = {name: value for name, value in request.query_params.items() if value}
-    return given.pop("run", ""), given.pop("view", ""), given

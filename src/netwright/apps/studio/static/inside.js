@@ -6,7 +6,7 @@ import { ask, element, find, say, trying } from "./elements.js";
 import { fieldOf } from "./fields.js";
 import { shownView, viewOf } from "./shown_view.js";
 
-let views = {}, typed = {}, told = null, drawing = null, text = address.get("of") || "";
+let views = {}, typed = {}, told = null, drawing = null, takesText = false, text = address.get("of") || "";
 
 for (const [name, value] of address) if (!["run", "view", "of"].includes(name)) typed[name] = value;
 
@@ -34,7 +34,8 @@ async function drawForm() {
 // What takes the place of an example: a text that is typed, or a drawing; without one an example is shown.
 function ownInput() {
   drawing = null;
-  if (told.generates || told.takes.keys.includes("texts")) {
+  takesText = told.generates || told.takes.keys.includes("texts");
+  if (takesText) {
     const input = element("textarea", { id: "own-text", rows: 2, value: text, onchange: (event) => { text = event.target.value; trying(show); } });
     return [element("div", { className: "field" }, element("label", { htmlFor: "own-text" }, "A text of your own"), input,
       element("small", {}, "in the place of an example of the data"))];
@@ -50,7 +51,7 @@ function ownInput() {
 async function own() {
   if (!views[find("view").value].own_input) return null;
   if (drawing?.isUsed) return [await drawing.file(), "image/png", "picture.png"];
-  if (!text || !find("own-text")) return null;
+  if (!text || !takesText) return null;
   return [JSON.stringify(told.generates ? { text } : { texts: [text] }), "application/json", text];
 }
 

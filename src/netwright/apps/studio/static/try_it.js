@@ -5,7 +5,7 @@ import { drawingOf } from "./drawing.js";
 import { ask, element, find, say, trying } from "./elements.js";
 import { shownView, viewOf } from "./shown_view.js";
 
-let told = null, drawing = null, picture = null, asked = 0;
+let told = null, drawing = null, picture = null;
 
 const name = () => find("run").value;
 const MOST_FIELDS = 200;
@@ -112,21 +112,19 @@ async function question() {
   const reply = await fetch(`/api/predict?run=${encodeURIComponent(name())}`, { method: "POST", body, headers: { "Content-Type": media } });
   const said = await reply.json();
   if (!reply.ok) throw new Error(said.error);
+  const reasons = element("div", { id: "hangs-on" }, element("p", { className: "faint" }, "What the answer hangs on is measured ..."));
   find("answer").replaceChildren(...said.answers.map(answered),
-    ...(said.remarks || []).map((remark) => element("p", { className: "bad" }, remark)),
-    element("div", { id: "hangs-on" }, element("p", { className: "faint" }, "What the answer hangs on is measured ...")));
+    ...(said.remarks || []).map((remark) => element("p", { className: "bad" }, remark)), reasons);
   if (words.length) showCommand(words);
   if (!picture) keep(isRow() || "text" in values() ? values() : {});  // JSON is too long for an address
   say("");
-  await explain(body, media);
+  await explain(body, media, reasons);
 }
 
 // What the answer hangs on: how far it falls when a part of the input is hidden.
-async function explain(body, media) {
-  asked += 1;
-  const number = asked;
+async function explain(body, media, place) {
   const found = await viewOf({ run: name(), view: "occlusion" }, body, media).then(shownView).catch((error) => [element("p", { className: "faint" }, error.message)]);
-  if (number === asked) find("hangs-on")?.replaceChildren(...found);  // a newer question has its own
+  place.replaceChildren(...found);
 }
 
 async function generate() {
