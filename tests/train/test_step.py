@@ -163,6 +163,42 @@ def test_gradients_of_all_uses_add_up() -> None:
     torch.testing.assert_close(found[0], found[1], rtol=1e-12, atol=1e-14)
 
 
+class Kept(torch.autograd.graph.saved_tensors_hooks):
+    """Counts the bytes that the forward pass keeps for the backward one, without the weights."""
+
+    def __init__(self, model: nn.Module) -> None:
+        weights = {weight.data_ptr() for weight in model.parameters()}
+        self.bytes, kept = 0, set(weights)
+
+        def keep(tensor: Tensor) -> Tensor:
+            if tensor.data_ptr() not in kept:
+                kept.add(tensor.data_ptr())
+                self.bytes += tensor.numel() * tensor.element_size()
+            return tensor
+
+        super().__init__(keep, lambda tensor: tensor)
+
+
+@pytest.mark.covers("memory-limit-batches")
+def test_what_a_batch_keeps_grows_with_its_rows_and_parts_of_it_give_the_same_update() -> None:
+    model, kept = toy_net().double(), {}
+    for rows in (8, 16, 32, 64):
+        inputs = torch.randn(rows, 3, dtype=torch.float64, requires_grad=True)
+        seen = Kept(model)
+        with seen:
+            output = model(inputs)
+        kept[rows] = seen.bytes
+        del output
+    assert kept[8] > 0
+    assert kept == {rows: rows // 8 * kept[8] for rows in kept}
+    # So a batch that does not fit is taken in parts: the weights are those of the whole.
+    data = doubled(toy_data(rows=64, val=0))
+    small, large = toy_net().double(), toy_net().double()
+    for size, parts, net in ((8, 8, small), (64, 1, large)):
+        toy_fit(net, data, batch_size=size, accumulate=parts, optimizer="adam", lr=0.1, epochs=5)
+    assert_close(small, large, 1e-10)
+
+
 def test_events_come_once_an_update_not_once_a_batch() -> None:
     count = Count()
     state = toy_fit(toy_net(), toy_data(rows=20), accumulate=3, epochs=2, callbacks=[count])

@@ -174,6 +174,17 @@ def test_reading_on_from_a_cache_is_reading_the_whole(
     torch.testing.assert_close(torch.cat(outs, dim=1), layer(x, mask, bias), rtol=1e-10, atol=1e-10)
 
 
+@pytest.mark.covers("gpu-matmul")
+@for_each("causal", [False, True])
+def test_one_masked_product_gives_what_a_loop_over_the_texts_gives(causal: bool) -> None:
+    layer, lengths = build(causal=causal), [5, 1, 3, 6]
+    x = draw(4, 6, 8)
+    together = layer(x, length_mask(torch.tensor(lengths), 6))
+    for row, length in enumerate(lengths):
+        alone = layer(x[row : row + 1, :length])[0]
+        torch.testing.assert_close(together[row, :length], alone, rtol=0, atol=1e-12)
+
+
 def test_a_row_of_padding_alone_gives_no_nan() -> None:
     layer, mask = build(), length_mask(torch.tensor([0, 3]), 4)
     x = draw(2, 4, 8)

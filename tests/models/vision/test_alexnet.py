@@ -10,6 +10,7 @@ from torch import nn
 from netwright.core.errors import ConfigError
 from netwright.core.seeding import seeded
 from netwright.data.spec import DataSpec
+from netwright.inspection.inside.summary import measure_summary
 from netwright.layers.initializers import initialize
 from netwright.models.vision.alexnet import AlexNet, AlexNetConfig
 from netwright.testing.model_contract import MODEL_CHECKS
@@ -93,3 +94,14 @@ def test_63_rows_are_the_fewest() -> None:
         AlexNet.build(TINY, images(1, 62, 90, 2))
     with pytest.raises(RuntimeError, match="too small"):
         AlexNet(TINY, images(1, 62, 62, 2))(torch.zeros(2, 1, 62, 62))
+
+
+@pytest.mark.covers("alexnet-training-cost")
+def test_ninety_epochs_of_imagenet_take_half_an_exaflop() -> None:
+    model = AlexNet.build(AlexNetConfig(), images(3, 224, 224, 1000))
+    forward = measure_summary(model, torch.zeros(1, 3, 224, 224)).flops
+    assert forward == pytest.approx(1.4e9, rel=0.03)  # the round number of the estimate
+    training = 3 * forward * 1.2e6 * 90  # the backward pass costs two forward ones
+    assert training == pytest.approx(3 * 1.4e9 * 1.2e6 * 90, rel=0.03)
+    # Six days for it are a rate that two GPUs of 2012 of 1.6 TFLOP/s each could give.
+    assert 0.2 < training / (6 * 86_400) / (2 * 1.58e12) < 0.5

@@ -1,13 +1,16 @@
 """The structure of attention: order, cost, and the way from one position to another."""
 
 import math
+from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
 
 from netwright.core.seeding import generator
 from netwright.layers.attention.multihead_attention import MultiHeadAttention
 from netwright.layers.recurrence.recurrent_cells import States, elman_step
+from netwright.layers.recurrence.scan import parallel_scan
 from netwright.testing.claim_contract import CLAIM_CHECKS
 from netwright.theory.attention.attention_structure import (
     COST,
@@ -50,6 +53,46 @@ def test_operations_are_those_of_the_formulas_cross_where_n_is_d_and_grow_fourfo
     assert path_length(self_attention, 12) == path_length(self_attention, 4)
     step = path_length(recurrence, 1) - path_length(recurrence, 0)
     assert path_length(recurrence, 12) - path_length(recurrence, 4) == 8 * step
+
+
+def depth(output: Tensor) -> int:
+    """Operations on the longest way to an output: what no number of hands makes shorter."""
+    found: dict[Any, int] = {None: 0}
+    waiting = [output.grad_fn]
+    while waiting:
+        node = waiting[-1]
+        before = [one for one, _ in node.next_functions] if node is not None else []
+        missing = [one for one in before if one not in found]
+        if missing:
+            waiting += missing
+            continue
+        found[node] = 1 + max((found[one] for one in before), default=0)
+        waiting.pop()
+    return found[output.grad_fn]
+
+
+@pytest.mark.covers("parallelization")
+def test_a_recurrence_is_as_deep_as_its_sequence_attention_is_not_and_a_scan_is_its_logarithm() -> (
+    None
+):
+    def attention_depth(steps: int) -> int:
+        return depth(self_attention(torch.ones(steps, 4, requires_grad=True))[-1])
+
+    def recurrent_depth(steps: int) -> int:
+        return depth(recurrence(torch.ones(steps, 4, requires_grad=True))[-1])
+
+    def scan_depth(steps: int) -> int:
+        a, b = torch.ones(2, 1, steps, 4, requires_grad=True)
+        return depth(parallel_scan(a, b)[0])
+
+    first, step = recurrent_depth(1), recurrent_depth(2) - recurrent_depth(1)
+    start, a_round = scan_depth(1), scan_depth(2) - scan_depth(1)
+    assert step > 0
+    assert a_round > 0
+    for steps in (2, 3, 5, 8, 9, 16, 33, 64):
+        assert attention_depth(steps) == attention_depth(1)
+        assert recurrent_depth(steps) - first == (steps - 1) * step
+        assert scan_depth(steps) - start == math.ceil(math.log2(steps)) * a_round
 
 
 def test_operations_by_hand() -> None:
