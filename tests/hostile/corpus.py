@@ -12,6 +12,7 @@ from tests.hostile import (
     recipe_cases,
     run_cases,
     search_cases,
+    shard_cases,
     table_cases,
     text_cases,
     weight_cases,
@@ -26,6 +27,7 @@ MODULES = (
     search_cases,
     table_cases,
     image_cases,
+    shard_cases,
     text_cases,
     recipe_cases,
 )
@@ -51,6 +53,7 @@ THINNED = {
     "tables: content": 16,
     "images: files": 16,
     "images: folders": 6,
+    "shards": 9,
     "texts": 16,
     "tokenizers": 8,
     "recipes: YAML": 12,

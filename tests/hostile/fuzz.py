@@ -24,6 +24,9 @@ from netwright.core.files.manifest import read_folder
 from netwright.data.files.idx import read_idx
 from netwright.data.files.npy import map_npy
 from netwright.data.images.decoding import ImageForm, decode_file, read_header
+from netwright.data.shards.parquet_samples import index_parquet
+from netwright.data.shards.shard_files import ShardFiles, local_shard
+from netwright.data.shards.tar_samples import index_tar
 from netwright.data.tables.delimited import parse_delimited
 from netwright.data.tables.table import TableConfig
 from netwright.data.tables.table_file import load_table
@@ -42,6 +45,7 @@ from netwright.train.watching.layer_history import read_layer_history
 from tests.hostile.edits import seal
 from tests.hostile.image_cases import saved
 from tests.hostile.recipe_cases import WHOLE
+from tests.hostile.shard_cases import CLASSES, IMAGES, parquet, tar
 from tests.hostile.spoiling import either, jsons
 from tests.hostile.table_cases import NUMBERS, array, table
 from tests.hostile.text_cases import pairs, tags
@@ -94,6 +98,14 @@ def _sealed(name: str, read: Callable[[Path], object]) -> Callable[[bytes, Path]
 def _image(path: Path) -> None:
     read_header(path)
     decode_file(path, ImageForm(mode="RGB", height=8, width=8))
+
+
+def _shard(path: Path) -> None:
+    files = ShardFiles([local_shard(str(path))])
+    if path.suffix == ".tar":
+        index_tar(files, 0, "", "")
+    else:
+        index_parquet(files, 0, "", image="", target="")
 
 
 def _state(content: bytes, folder: Path) -> None:
@@ -268,6 +280,8 @@ PARSERS: dict[str, Parser] = {
     "bpe": Parser(jsons(texts(TOKENIZER)), _sealed("preprocessor.json", _encoded)),
     "words": Parser(jsons(texts(WORDS)), _sealed("preprocessor.json", _encoded)),
     "journal": Parser(LINES, _study),
+    "tar": Parser(either(tar()), _in_file("x.tar", _shard)),
+    "parquet": Parser(either(parquet(IMAGES, CLASSES)), _in_file("x.parquet", _shard)),
     "png": Parser(either(saved("PNG")), _in_file("x.png", _image)),
     "jpeg": Parser(either(saved("JPEG")), _in_file("x.jpg", _image)),
     "gif": Parser(either(saved("GIF")), _in_file("x.gif", _image)),

@@ -18,6 +18,7 @@ from netwright.core import limits, visible
 from netwright.core.errors import DataError
 from netwright.core.files import inside, json_text, manifest, regular_file
 from netwright.data.images import layout, listing
+from netwright.data.shards import parquet_samples, tar_members
 from netwright.data.text import text_files
 from netwright.models.exchange import foreign_weights
 from netwright.recipes.plan import recipe_file
@@ -161,6 +162,14 @@ PLANTED: dict[str, Planted] = {
     "a model is built before its weights are compared": Planted(
         plant=lambda: set_in(model_of_run, check_fits_weights=_nothing),
         seen_by=("hidden of 60,000 x 60,000",),
+    ),
+    "a header of a tar file may be of any size": Planted(
+        plant=lambda: set_in(tar_members, MOST_NAME=1 << 60),
+        seen_by=("shards, one of which is a header of 8 GB that is there",),
+    ),
+    "images in a parquet file may repeat at will": Planted(
+        plant=lambda: set_in(parquet_samples, _check_unpacked=_nothing),
+        seen_by=("shards of parquet, one of which is or has an image of 2 MB 2,000 times",),
     ),
     "a manifest may name any file": Planted(
         plant=lambda: set_in(manifest, listed_sums=_plain_sums),

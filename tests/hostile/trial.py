@@ -12,8 +12,12 @@ from tests.hostile.case import Case, Place
 from tests.hostile.jail import run_jailed
 from tests.hostile.verdict import Verdict, faults_of, how_it_ended
 
-# What training may leave in the cache: a choice, and tables that are larger than memory.
-REMEMBERED = re.compile(r"onednn\.json|data(/tables(/[0-9a-f]{16}(\.lock|/.*)?)?)?")
+# What training may leave in the cache: a choice, tables that are larger than memory, and what was
+# counted of shards.
+REMEMBERED = re.compile(
+    r"onednn\.json|data(/tables(/[0-9a-f]{16}(\.lock|/.*)?)?)?"
+    r"|data/shards(/([0-9a-f]{24}\.safetensors|counting\.lock))?"
+)
 
 
 def try_case(case: Case, honest: Path, *, before: Callable[[], None] | None = None) -> Verdict:

@@ -14,7 +14,15 @@ from netwright.data.text.corpus_encoder import stream_of
 from netwright.data.text.shards import pieces, prepare
 from netwright.data.text.shards.index import is_shards_folder, read_index, read_vocabulary
 from netwright.data.text.shards.notes import DONE
-from netwright.data.text.shards.prepare import Preparation, Prepared, prepare_shards, summary
+from netwright.data.text.shards.prepare import (
+    Preparation,
+    Prepared,
+    plan_size,
+    prepare_shards,
+    summary,
+)
+from tests.forked_ranks import FORKS
+from tests.memory_limit import limit_memory
 
 
 @dataclass(frozen=True)
@@ -146,3 +154,50 @@ def test_several_processes_write_the_same_files(
     alone, together = files_of(corpus.parent / "alone"), files_of(corpus.parent / "together")
     alone.pop(DONE), together.pop(DONE)  # they name them as they were finished
     assert alone == together
+
+
+def test_what_is_told_on_the_way_grows_to_the_whole(corpus: Path) -> None:
+    told: list[tuple[int, int]] = []
+    what = Preparation(
+        corpus=corpus,
+        out=corpus.parent / "shards",
+        tokens=Characters(),
+        piece_size=200,
+        workers=1,
+    )
+    made = prepare_shards(what, lambda read, tokens: told.append((read, tokens)))
+    files = sum(map(len, made.index.parts.values()))
+    assert told == sorted(told) and len(told) == files + 1 and told[0] == (0, 0)
+    assert told[-1] == (plan_size(what), made.tokens("train") + made.tokens("val"))
+
+
+MORE = 2**25  # bytes that a preparation may take
+
+
+def _prepare_limited(folder: Path) -> None:
+    torch.set_num_threads(1)
+    prepare.FITTED_ON = 2  # blocks: the others fit no more into the limit
+    limit_memory(MORE)
+    what = Preparation(
+        corpus=folder / "corpus.txt",
+        out=folder / "shards",
+        tokens=Characters(),
+        piece_size=2**23,
+        workers=1,
+    )
+    prepare_shards(what, lambda read, tokens: None)
+
+
+@pytest.mark.slow
+def test_a_corpus_larger_than_memory_is_prepared(tmp_path: Path) -> None:
+    line = "the quick brown fox jumps over the lazy dog\n"
+    with (tmp_path / "corpus.txt").open("w") as file:
+        for _ in range(36):
+            file.write(line * (2**20 // len(line)))
+    process = FORKS.Process(target=_prepare_limited, args=(tmp_path,))
+    process.start()
+    process.join()
+    assert process.exitcode == 0
+    index = read_index(tmp_path / "shards")
+    size = (tmp_path / "corpus.txt").stat().st_size
+    assert sum(file.tokens for files in index.parts.values() for file in files) == size > MORE
