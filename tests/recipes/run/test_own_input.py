@@ -44,6 +44,8 @@ def test_numbers_are_a_row_of_arrays(moons_run: nw.Run) -> None:
     left = nw.inspect(moons_run, "saliency", of=[-1.0, 0.5]).to_json()["values"]
     right = nw.inspect(moons_run, "saliency", of=[2.0, -0.5]).to_json()["values"]
     assert left != right
+    row = dict(zip(("x0", "x1"), (-1.0, 0.5), strict=True))
+    assert nw.inspect(moons_run, "saliency", of=row).to_json()["values"] == left
 
 
 def test_the_attention_over_a_text_is_of_its_tokens(tmp_path: Path) -> None:

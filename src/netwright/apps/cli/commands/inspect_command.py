@@ -83,18 +83,12 @@ def inspect(
 def _own_input(run: "Run", typed: str) -> Any:
     """A row of a table by its columns; a text or the path of an image as it is."""
     from netwright.apps.cli.typed_row import read_row
-    from netwright.core.errors import ConfigError
     from netwright.data.tables.encoding import TableEncoder
 
     encoder = run.preprocessor
     if isinstance(encoder, TableEncoder):
         return read_row(typed, [one.name for one in encoder.features], "--of")
-    if encoder.kind != "arrays":
-        return typed
-    try:
-        return [float(part) for part in typed.split(",")]
-    except ValueError:
-        raise ConfigError(f'--of must be numbers like "0.5,1.2", got {typed!r}') from None
+    return read_row(typed, option="--of") if encoder.kind == "arrays" else typed
 
 
 def _settings(typed: list[str]) -> dict[str, Any]:

@@ -85,7 +85,7 @@ async function sent() {
       row[column.name] = column.type === "number" && !Number.isNaN(Number(value)) ? Number(value) : value;
       pairs.push(`${column.name}=${value}`);
     }
-    return [JSON.stringify({ rows: [row] }), "application/json", ["netwright", "predict", name(), "--row", pairs.join(",")]];
+    return [JSON.stringify({ rows: [row] }), "application/json", ["netwright", "predict", name(), "--row", pairs.join(","), "--proba"]];
   }
   if ("text" in fields) return [JSON.stringify({ texts: [fields.text] }), "application/json", ["netwright", "predict", name(), "texts.txt"]];
   return [`{"${jsonKey()}": ${fields[jsonKey()]}}`, "application/json", []];
@@ -124,7 +124,7 @@ async function question() {
 // What the answer hangs on: how far it falls when a part of the input is hidden.
 async function explain(body, media, place) {
   const found = await viewOf({ run: name(), view: "occlusion" }, body, media).then(shownView).catch((error) => [element("p", { className: "faint" }, error.message)]);
-  place.replaceChildren(...found);
+  place.replaceChildren(element("h3", {}, "What the answer hangs on"), ...found);
 }
 
 async function generate() {
