@@ -11,7 +11,7 @@ import torch
 
 from netwright.core.errors import ConfigError, DataError, RunError
 from netwright.data.loading.stored import StoredSplit
-from netwright.data.loading.worker_loader import build_loader
+from netwright.data.loading.worker_loader import WorkerLoader, build_loader
 from netwright.data.shards.remote_files import find_remote
 from netwright.data.shards.source import ImageShardsConfig, load_image_shards
 from netwright.recipes.plan.recipe import parse_recipe
@@ -69,6 +69,7 @@ def test_the_cache_stays_within_its_size_and_every_sample_comes_once(
 
     store.open = noted
     loader = build_loader(train, 8, workers=workers)
+    assert isinstance(loader, WorkerLoader) and loader.patience > 1000  # to fetch takes time
     read = torch.cat([batch.rows for batch in loader.epoch(0)])
     loader.close()
     store.open = plain

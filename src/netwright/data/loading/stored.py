@@ -35,6 +35,8 @@ class StoredInputs(ABC):
 
     # The setting with which the same examples would be held in memory, where there is one.
     in_memory_by: ClassVar[str] = ""
+    # Seconds beyond the usual that a worker may take for a batch: to fetch what lies elsewhere.
+    fetching: float = 0.0
 
     @abstractmethod
     def __len__(self) -> int:

@@ -152,6 +152,7 @@ def build_loader(  # noqa: PLR0913 - those of every loader, and three of its own
         world=world,
         workers=workers,
         persistent=persistent,
+        patience=PATIENCE + split.stored.fetching,
     )
 
 

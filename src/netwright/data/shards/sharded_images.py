@@ -22,6 +22,8 @@ from netwright.data.shards.shard_files import ShardFiles
 STRETCH = 2**22  # bytes of a tar file that are a piece
 TAR_BLOCK = 2**30  # bytes of the pieces that are mixed: the system's cache holds them, not we
 
+FETCHING = 1800.0  # seconds that a worker may take to copy a shard from elsewhere
+
 
 class ShardedImages(StoredInputs):
     """The images of all shards, one after the other.
@@ -47,6 +49,7 @@ class ShardedImages(StoredInputs):
         self.ends = torch.tensor([len(index) for index in indices]).cumsum(0)
         self._is_tar = files.shards[0].is_tar
         self._parquet = ParquetImages(files, column)
+        self.fetching = FETCHING if held else 0.0
         self._pieces = _pieces(self.indices, is_tar=self._is_tar, held=held)
 
     def __len__(self) -> int:
