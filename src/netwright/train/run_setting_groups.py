@@ -160,9 +160,11 @@ class Hardware(Config):
     parallel: Annotated[
         Parallel,
         Doc(
-            "how several processes hold the model: replicate (each holds all of it) or shard "
-            "(each holds a part of every weight, gradient and moment, by FSDP2); auto: shard "
-            "where a replica would take more than half of a GPU's memory"
+            "how several processes hold the model: replicate (each holds all of it; gradients "
+            "are added in one fixed order, so that a resumed run has the same bits, which "
+            "DistributedDataParallel does not promise) or shard (each holds a part of every "
+            "weight, gradient and moment, by FSDP2); auto: shard where a replica would take more "
+            "than half of a GPU's memory"
         ),
         Resume.FREE,
     ] = "auto"
