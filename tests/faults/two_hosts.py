@@ -1,8 +1,4 @@
-"""Two hosts on one machine: network namespaces with a cable, or two loopback addresses.
-
-Where namespaces are refused, a host that is cut off is one whose processes are stopped: its
-connections stay open, and carry nothing.
-"""
+"""Two hosts on one machine: network namespaces with a cable; a test is skipped without them."""
 
 import os
 import signal
@@ -10,10 +6,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from tests.faults.test_world_size import LISTENS, listeners
+import pytest
+
+from tests.faults.test_world_size import LISTENS
 
 LIMIT = 600.0  # seconds for what should take a minute
 PORT = 29517
@@ -24,14 +22,13 @@ class Hosts:
 
     Args:
         folder: for what they say.
-        name: of the namespaces; empty: there are only addresses.
+        name: of the namespaces.
     """
 
     def __init__(self, folder: Path, name: str) -> None:
         self.folder, self.name = folder, name
         self.running: dict[str, subprocess.Popen[bytes]] = {}
-        net = "10.213.77" if name else "127.0.0"
-        self.addresses = {"a": f"{net}.2", "b": f"{net}.3"}
+        self.addresses = {"a": "10.213.77.2", "b": "10.213.77.3"}
 
     def start(self, host: str, work: Sequence[str], *, restarts: int) -> None:
         """Let torchrun do a work on a host."""
@@ -40,8 +37,8 @@ class Hosts:
         words += ["--rdzv-backend", "bound", "--rdzv-id", "hosts"]
         words += ["--rdzv-endpoint", f"{self.addresses['a']}:{PORT}"]
         words += ["--local-addr", self.addresses[host]]
-        inside = ["ip", "netns", "exec", f"{self.name}{host}"] if self.name else []
-        cable = f"{self.name}{host}" if self.name else "lo"
+        cable = f"{self.name}{host}"
+        inside = ["ip", "netns", "exec", cable]
         with self.said(host).open("ab") as file:
             self.running[host] = subprocess.Popen(
                 [*inside, *words, *work],
@@ -55,43 +52,35 @@ class Hosts:
         return self.folder / f"said-{host}"
 
     def listening(self) -> set[str]:
-        """The addresses on which anything listens: in the namespaces, or of the processes."""
-        if self.name:
-            tables = [
-                _run("ip", "netns", "exec", f"{self.name}{host}", "cat", f"/proc/net/{table}")
-                for host in self.addresses
-                for table in ("tcp", "tcp6")
-            ]
-            lines = [line.split() for table in tables for line in table.splitlines()[1:]]
-            return {_address(line[1]) for line in lines if line[3] == LISTENS}
-        return {_address(one) for one in listeners(self._processes())}
+        """The addresses on which anything listens in the namespaces."""
+        tables = [
+            _run("ip", "netns", "exec", f"{self.name}{host}", "cat", f"/proc/net/{table}")
+            for host in self.addresses
+            for table in ("tcp", "tcp6")
+        ]
+        lines = [line.split() for table in tables for line in table.splitlines()[1:]]
+        return {_address(line[1]) for line in lines if line[3] == LISTENS}
 
-    def _processes(self) -> list[int]:
-        """Those of all sessions that were started here."""
-        leaders = {process.pid for process in self.running.values()}
-        there = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdecimal()]
-        return [pid for pid in there if _session(pid) in leaders]
+    def _processes(self, host: str) -> list[int]:
+        """What was started on a host, with all that it started."""
+        found = [self.running[host].pid]
+        for pid in found:  # grows meanwhile
+            found += [int(child) for child in _children(pid)]
+        return found
 
     def cut_off(self) -> None:
         """Nothing reaches the second host, or comes from it."""
-        if self.name:
-            _run("ip", "-n", f"{self.name}b", "link", "set", f"{self.name}b", "down")
-        else:
-            for pid in self._processes():
-                if _session(pid) == self.running["b"].pid:
-                    os.kill(pid, signal.SIGSTOP)
+        _run("ip", "-n", f"{self.name}b", "link", "set", f"{self.name}b", "down")
 
     def come_back(self) -> None:
         """The second host starts anew, with nothing that ran on it."""
         self.end("b")
-        if self.name:
-            _run("ip", "-n", f"{self.name}b", "link", "set", f"{self.name}b", "up")
+        _run("ip", "-n", f"{self.name}b", "link", "set", f"{self.name}b", "up")
 
     def end(self, host: str) -> None:
-        """Kill what torchrun started there; each process has a session's number, not its group."""
-        leader = self.running[host].pid
-        for pid in self._processes():
-            if _session(pid) == leader:
+        """Kill torchrun there, and what it started."""
+        for pid in self._processes(host):
+            with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         self.running[host].wait()
 
@@ -111,7 +100,9 @@ def two_hosts(folder: Path) -> Iterator[Hosts]:
     """The hosts for a block; nothing of them is left."""
     name = f"nw{os.getpid() % 10**6}"
     with ExitStack() as held:
-        hosts = Hosts(folder, name if _made_namespaces(name, held) else "")
+        if not _made_namespaces(name, held):
+            pytest.skip("network namespaces are refused on this machine")
+        hosts = Hosts(folder, name)
         try:
             yield hosts
         finally:
@@ -141,12 +132,13 @@ def _run(*words: str) -> str:
     return subprocess.run(words, check=True, capture_output=True, text=True).stdout
 
 
-def _session(pid: int) -> int:
-    """The session of a process; 0 where it is gone."""
+def _children(pid: int) -> list[str]:
+    """What all threads of a process have started; none where it is gone."""
     try:
-        return os.getsid(pid)
+        tasks = list(Path(f"/proc/{pid}/task").iterdir())
+        return [child for task in tasks for child in (task / "children").read_text().split()]
     except OSError:
-        return 0
+        return []
 
 
 def _address(shown: str) -> str:
