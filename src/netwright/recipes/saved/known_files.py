@@ -39,6 +39,7 @@ RUN = Layout(
             *("config.yaml", "env.json", "metrics.jsonl", "results.json", "layers.jsonl"),
             *("best.json", "last.json", "path.safetensors", "report.html", "report.json", ".lock"),
             *("profile.json", "leaderboard.json", "leaderboard.html", "notes.json"),
+            ".notes.lock",
         }
     ),
     folders={

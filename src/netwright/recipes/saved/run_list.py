@@ -45,7 +45,7 @@ class ListedRun:
         has_report: whether there is a page to open.
         tags: words that a person gave it.
         note: what a person wrote of it.
-        trouble: why it cannot be read, in one sentence.
+        trouble: why it, or only its notes, cannot be read, in one sentence.
     """
 
     name: str
@@ -124,7 +124,7 @@ def look_at_run(top: Path, name: str) -> ListedRun:
             **_told_by_recipe(config),
             **_told_by_results(results),
             has_report=has_file(place / "report.html"),
-            **vars(read_notes(place)),
+            **_told_by_notes(place),
         )
     except NetwrightError as error:
         return ListedRun(name=name, state="unreadable", trouble=str(error))
@@ -138,6 +138,13 @@ def _state(place: Path, results: Mapping[str, Any]) -> State:
     if not results:
         return "interrupted"
     return "finished" if results.get("finished", True) else "stopped"
+
+
+def _told_by_notes(place: Path) -> dict[str, Any]:
+    try:
+        return vars(read_notes(place))
+    except NetwrightError as error:  # no reason to hide how the run went
+        return {"trouble": f"its notes cannot be read: {error}"}
 
 
 def _told_by_recipe(config: Mapping[str, Any]) -> dict[str, Any]:

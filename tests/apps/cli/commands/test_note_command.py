@@ -27,4 +27,16 @@ def test_what_is_wrong_is_refused_in_one_sentence(type_in: Type, things_run: Pat
     assert refused.code == 2 and "a tag must be 1 to 40 letters" in refused.err
     refused = type_in("note", things_run, "--untag", "nosuch")
     assert refused.code == 2 and "has no tag 'nosuch'" in refused.err
+    refused = type_in("note", things_run, "caf\udce9")
+    assert refused.code == 2 and "a note must be whole characters" in refused.err
     assert type_in("note", things_run / "model").code == 2
+
+
+def test_notes_that_cannot_be_read_leave_the_run_in_the_list(
+    type_in: Type, things_run: Path
+) -> None:
+    (things_run / "notes.json").write_text("{broken")
+    told = type_in("runs", things_run.parent)
+    assert told.code == 0 and "finished" in told.out
+    assert f"{things_run.name}: its notes cannot be read" in " ".join(told.err.split())
+    (things_run / "notes.json").unlink()

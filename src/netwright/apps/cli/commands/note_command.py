@@ -22,17 +22,10 @@ def note(
     netwright note runs/mlp-moons-001 --untag baseline
     netwright note runs/mlp-moons-001
     """
-    from netwright.core.checks import nearest
-    from netwright.core.errors import ConfigError
     from netwright.core.terminal.console import print_json, print_result
     from netwright.recipes.saved.run_notes import note_run
 
-    before = note_run(run).tags
-    for one in untag or []:
-        if one not in before:
-            raise ConfigError(f"{run} has no tag {one!r}{nearest(one, before)}")
-    tags = [one for one in (*before, *(tag or [])) if one not in (untag or [])]
-    kept = note_run(run, tags=tags, note=text)
+    kept = note_run(run, note=text, add=tag or (), remove=untag or ())
     if as_json:
         print_json(vars(kept))
         return

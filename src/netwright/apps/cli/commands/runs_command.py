@@ -32,7 +32,13 @@ def runs(
     netwright runs --stop runs/mlp-mnist-001
     netwright runs --delete runs/mlp-mnist-001
     """
-    from netwright.core.terminal.console import print_json, print_message, print_result, print_table
+    from netwright.core.terminal.console import (
+        print_json,
+        print_message,
+        print_result,
+        print_table,
+        print_warning,
+    )
     from netwright.recipes.saved.run_control import find_listed, move_to_bin, stop_run
     from netwright.recipes.saved.run_list import list_runs
 
@@ -48,6 +54,9 @@ def runs(
         print_json([vars(run) for run in found])
     elif found:
         print_table([_row(run) for run in found])
+        for run in found:
+            if run.trouble:
+                print_warning(f"{run.name}: {run.trouble}")
     else:
         print_message(f"there are no runs {f'with the tag {tag} ' * bool(tag)}in {folder}")
 

@@ -80,7 +80,7 @@ function head() {
 function result(run) {
   if (run.value === null) {
     const loss = lastLoss(run);
-    return loss === null ? [run.trouble] : [element("span", { className: "faint" }, `loss ${number(loss)} so far`)];
+    return loss === null ? [run.state === "unreadable" ? run.trouble : ""] : [element("span", { className: "faint" }, `loss ${number(loss)} so far`)];
   }
   const beside = run.baseline === null ? "" : `baseline ${number(run.baseline)}`;
   return [element("b", {}, number(run.value)), ` ${run.metric} `, element("span", { className: "faint whole" }, beside)];
@@ -112,7 +112,8 @@ function remarks(run) {
   const tags = run.tags.map((tag) => element("button", { type: "button", className: "tag", "aria-label": `only runs tagged ${tag}`,
     onclick: () => { find("filter").value = tag; draw(); } }, tag));
   return [...(tags.length ? [element("div", { className: "tags" }, ...tags)] : []),
-    ...(run.note ? [element("div", { className: "faint note-of" }, run.note)] : [])];
+    ...(run.note ? [element("div", { className: "faint note-of" }, run.note)] : []),
+    ...(run.trouble && run.state !== "unreadable" ? [element("div", { className: "faint note-of" }, run.trouble)] : [])];
 }
 
 function rowOf(run) {
