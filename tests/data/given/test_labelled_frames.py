@@ -51,6 +51,13 @@ def test_the_dtype_of_the_targets_says_what_they_are() -> None:
     assert load(ROWS, np.arange(8.0) % 2, config=given).spec.target == "class"
 
 
+def test_the_frame_is_read_with_the_given_thousands() -> None:
+    config = TableConfig(val_size=0.0, test_size=0.0, thousands=".")
+    prices = ROWS.assign(price=[f"{n}.500 \u20ac" for n in range(1, 9)])
+    offset, _ = load(prices, LABELS, config=config).preprocessor.units()
+    assert offset[-1].item() == pytest.approx(5000)
+
+
 def test_weights_count_and_new_rows_need_none() -> None:
     weights = np.array([0, 0, 0, 0, 0, 0, 1.0, 1.0])
     data = load(ROWS, LABELS, weights, test=(ROWS[:2], LABELS[:2]))

@@ -43,7 +43,7 @@ def _load(given: Given, config: TableConfig) -> Data:
         if getattr(config, setting) and (setting == "target" or len(given.data) > 2):
             raise ConfigError(f"{setting} is set and stands beside the frame: leave out one")
     frame, targets, *weights = given.data
-    table, names = with_columns(read_table(frame), "target", targets)
+    table, names = with_columns(read_table(frame, config.dialect), "target", targets)
     # The dtype decides, as for arrays: a table has text alone, and would look at the values.
     kind = infer_kind(read_targets(targets))[0] if config.target_kind == "auto" else None
     config = replace(config, target=names, target_kind=kind or config.target_kind)
