@@ -91,6 +91,9 @@ def test_what_is_no_number_of_the_column(form: NumberForm, cell: str) -> None:
         (["1", "2"], []),
         (["red", "$5"], []),
         (["1.234 \u20ac", "2.345 \u20ac"], [NumberForm(mark="\u20ac", decimal="."), EUROS]),
+        (["1,234", "(5)"], [NumberForm(decimal="."), NumberForm(decimal=",")]),
+        (["1.234", "(5)"], [NumberForm(decimal=".")]),
+        (["$1,234.50", "$1.234,50", *(f"${n}" for n in range(40))], [NumberForm(mark="$")]),
     ],
 )
 def test_how_a_column_is_written(cells: list[str], forms: list[NumberForm]) -> None:
@@ -102,6 +105,40 @@ def test_a_setting_tells_what_the_cells_do_not() -> None:
     assert len(fitting_forms(cells)) == 2
     assert fitting_forms(cells, ",") == [DOLLARS]
     assert fitting_forms(cells, ".") == [NumberForm(mark="$", decimal=",")]
+
+
+@for_each("odd", ["\u22120,250", "(0,250)"])
+def test_beside_semicolons_commas_are_decimal_whatever_signs_a_column_has(odd: str) -> None:
+    cells = [f"0,{n}" for n in range(101, 141)]
+    table = parse_delimited(
+        "t.csv", "\n".join(["a;b", *(f"{c};1" for c in [*cells, odd])]).encode()
+    )
+    form = one_number_form(table, "a", range(len(table)))
+    assert form == NumberForm(decimal=",")
+    values = [*(n / 1000 for n in range(101, 141)), -0.25]
+    assert numbers_of(table, "a", form).tolist() == values
+
+
+def test_beside_semicolons_a_point_is_decimal_where_no_cell_has_a_comma() -> None:
+    table = parse_delimited("t.csv", b"a;b\n1.234;1\n(5);2\n")
+    assert one_number_form(table, "a", range(2)) == NumberForm(decimal=".")
+    mixed = parse_delimited("t.csv", "a;b\n1,234;1\n\u22120.5;2\n".encode())
+    assert one_number_form(mixed, "a", range(2)) is None
+
+
+@for_each("mark", ["'", "space"])
+def test_commas_are_decimal_beside_other_marks_between_thousands(mark: Any) -> None:
+    assert fitting_forms({"1,234": 1, "(5)": 1}, mark) == [NumberForm(decimal=",")]
+
+
+def test_the_sentence_for_an_unclear_cell_does_not_hang_on_the_split() -> None:
+    table = parse_delimited("t.csv", "a,b\n7 \u20ac,1\n8 \u20ac,1\n1.234 \u20ac,2\n".encode())
+    said = r"^t\.csv:4: column 'a': '1\.234 \u20ac' may be 1\.234 or 1234, .*data\.thousands="
+    with pytest.raises(DataError, match=said):
+        one_number_form(table, "a", range(3))
+    form = one_number_form(table, "a", range(2))
+    with pytest.raises(DataError, match=said):
+        numbers_of(table, "a", form)
 
 
 def test_a_column_that_does_not_tell_is_refused_by_its_first_cell() -> None:

@@ -39,6 +39,19 @@ def test_kind_is_told_from_the_cells(cells: list[str], kind: str) -> None:
     assert infer_target(table(y=cells), ["y"]) == kind
 
 
+@for_each(
+    ("cells", "kind"),
+    [
+        (["0%", "7%", "100%"], "class"),
+        (["$0", "$7", "$100"], "class"),
+        (["0%", "12.5%", "100%"], "real"),
+        ([f"{n}%" for n in range(30)], "real"),
+    ],
+)
+def test_whole_per_cents_are_as_whole_as_whole_amounts(cells: list[str], kind: str) -> None:
+    assert TargetEncoder.fit(table(y=cells), ("y",), "auto").kind == kind
+
+
 def test_several_numbers_are_reals_and_labels_must_be_asked_for() -> None:
     both = table(y=["0", "1"], z=["1", "0"], w=["yes", "no"])
     assert infer_target(both, ["y", "z"]) == "real"

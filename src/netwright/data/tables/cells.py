@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, time
 from functools import partial
 from typing import TypeVar
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from netwright.core.errors import DataError
 from netwright.data.tables.column_cells import LARGEST, Rows
-from netwright.data.tables.number_form import NumberForm, fitting_forms
+from netwright.data.tables.number_form import NumberForm, fitting_forms, readings
 from netwright.data.tables.number_marks import (
     CLEAR_SHARE,
     as_number,
@@ -70,7 +70,9 @@ def _named_date(text: str, shape: "re.Pattern[str]") -> datetime | None:
         day = datetime(int(found["year"]), month, int(found["day"]))
         if not rest:
             return day
-        return datetime.combine(day, time.fromisoformat(rest.strip()).replace(tzinfo=None))
+        if rest[0] not in {" ", "T"}:
+            return None
+        return datetime.combine(day, time.fromisoformat(rest[1:].strip()).replace(tzinfo=None))
     except ValueError:
         return None
 
@@ -136,6 +138,7 @@ def _formed_numbers(table: RawTable, column: str, form: NumberForm) -> NDArray[n
         said = "is not finite (the largest number is 3.4e38)"
         if value is None:
             said = f"is not a number as this column has them, {form.example}"
+            said = _either(cell, form.decided) or said
         raise table.refusal(int(row), column, f"{shortened(cell)} {said}")
     values: NDArray[np.float64] = np.array(known, np.float64)[codes]
     return values
@@ -147,20 +150,25 @@ def one_number_form(table: RawTable, column: str, rows: Rows) -> NumberForm | No
     Where the rows do not tell a decimal mark from one between thousands, the first is refused.
     """
     cells = table.as_written(column).take(rows)
-    forms = fitting_forms(cells.counts(), table.thousands)
+    forms = fitting_forms(cells.counts(), table.thousands, decimal_commas=table.has_decimal_commas)
     if len(forms) < 2:
         return forms[0] if forms else None
-    row, cell = next(
-        (int(np.asarray(rows)[place]), cell)
+    row, cell, said = next(
+        (int(np.asarray(rows)[place]), cell, said)
         for place, cell in enumerate(cells)
-        if cell and forms[0].number(cell) != forms[1].number(cell)
+        if (said := _either(cell, forms))
     )
-    values = " or ".join(f"{form.number(cell):.10g}" for form in forms)
-    raise table.refusal(
-        row,
-        column,
-        f"{shortened(cell)} may be {values}, as no value of the column tells; train with --set "
-        f"data.thousands=, or --set data.thousands=.",
+    raise table.refusal(row, column, f"{shortened(cell)} {said}")
+
+
+def _either(cell: str, forms: Sequence[NumberForm]) -> str:
+    """What is wrong with a cell that may be two numbers, by its form; empty of any other."""
+    values = [form.number(cell) for form in forms]
+    if len(readings(cell, forms)) < 2:
+        return ""
+    return (
+        f"may be {values[0]:.10g} or {values[1]:.10g}, as no value of the column tells; train with "
+        f"--set data.thousands=, or --set data.thousands=."
     )
 
 

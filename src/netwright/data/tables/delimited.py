@@ -56,7 +56,8 @@ def parse_delimited(
     if "" in columns:
         notes.append(_leave_out_row_names(f"{name}:{records.header_line}", columns))
     thousands = "" if dialect is None else dialect.thousands
-    plain, said = read_marks(columns, thousands, decimal_commas=records.delimiter == ";")
+    decimal_commas = records.delimiter == ";"
+    plain, said = read_marks(columns, thousands, decimal_commas=decimal_commas)
     return RawTable(
         name=name,
         columns=plain,
@@ -65,6 +66,7 @@ def parse_delimited(
         notes=(*notes, *said),
         thousands=thousands,
         written=rewritten_columns(columns, plain),
+        has_decimal_commas=decimal_commas,
     )
 
 

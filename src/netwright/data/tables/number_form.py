@@ -8,7 +8,7 @@ Where they allow both (12 €), a cell is read only where both give the same num
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -88,6 +88,12 @@ class NumberForm:
         values = {_value(cell, decimal) for decimal in marks} - {None}
         return values.pop() if len(values) == 1 else None
 
+    @property
+    def decided(self) -> "list[NumberForm]":
+        """This form, or with each decimal mark where the training rows have none."""
+        marks: tuple[Decimal, ...] = (self.decimal,) if self.decimal else (".", ",")
+        return [NumberForm(mark=self.mark, decimal=decimal) for decimal in marks]
+
     def to_json(self) -> dict[str, str]:
         """Plain text."""
         return {"mark": self.mark, "decimal": self.decimal}
@@ -102,15 +108,19 @@ def read_form(values: Any) -> NumberForm | None:
     return NumberForm(**values)
 
 
-def fitting_forms(counts: Mapping[str, int], thousands: Thousands = "") -> list[NumberForm]:
+def fitting_forms(
+    counts: Mapping[str, int], thousands: Thousands = "", *, decimal_commas: bool = False
+) -> list[NumberForm]:
     """The forms in which (nearly) all of these cells are numbers, and no two are the same.
 
     None where all or no cells are plain numbers; two where it cannot be told whether 1.234 € is
-    more than a thousand.
+    more than a thousand. Without a sign of a currency or per cent, marks are those of plain
+    numbers: a point is decimal, and so is a comma where the file has it so.
 
     Args:
         counts: text -> how many cells have it.
         thousands: what stands between thousands, where a setting says so.
+        decimal_commas: whether 1,5 is one and a half in this file.
     """
     cells = {text: _parts(text.replace(MINUS, "-")) for text in counts}
     amounts: dict[str, int] = {}
@@ -123,6 +133,9 @@ def fitting_forms(counts: Mapping[str, int], thousands: Thousands = "") -> list[
         return []
     mark = max(sorted(amounts), key=lambda one: amounts[one], default="")
     given: tuple[Decimal, ...] = {",": (".",), ".": (",",)}.get(thousands, (".", ","))  # type: ignore[assignment]
+    with_decimal_commas = decimal_commas or thousands in {"'", "space"}
+    if not mark and with_decimal_commas and "," in given and any("," in text for text in counts):
+        given = (",",)
     found = {NumberForm(mark=mark, decimal=one): dict[str, float | None]() for one in given}
     for form, values in found.items():
         values |= {text: form.number(text) for text in counts}
@@ -133,10 +146,17 @@ def fitting_forms(counts: Mapping[str, int], thousands: Thousands = "") -> list[
     best = [form for form, number in good.items() if number == max(good.values())]
     if good[best[0]] < CLEAR_SHARE * sum(counts.values()):
         return []
-    if not mark:
+    if len(best) == 1:
+        return best
+    unclear = [text for text in counts if len(readings(text, best)) == 2]
+    if not mark and not any("," in text for text in unclear):
         return best[:1]  # plain numbers have a point
-    is_one = len(best) == 2 and found[best[0]] == found[best[1]]
-    return [NumberForm(mark=mark)] if is_one else best
+    return best if unclear else [NumberForm(mark=mark)]
+
+
+def readings(text: str, forms: Iterable[NumberForm]) -> set[float]:
+    """The numbers that a cell may be, by these forms."""
+    return {value for form in forms if (value := form.number(text)) is not None}
 
 
 def _parts(text: str) -> _Cell | None:

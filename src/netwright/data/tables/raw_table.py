@@ -35,6 +35,7 @@ class RawTable:
         types: column -> what its values were before they were text, where all are of one type.
         thousands: what stands between thousands, where a setting says so.
         written: column -> its cells as they are written, where numbers were put in plain writing.
+        has_decimal_commas: whether 1,5 is one and a half in this file.
     """
 
     name: str
@@ -45,6 +46,7 @@ class RawTable:
     types: Mapping[str, ClassType] = field(default_factory=dict)
     thousands: Thousands = ""
     written: Mapping[str, Cells] = field(default_factory=dict)
+    has_decimal_commas: bool = False
 
     def __post_init__(self) -> None:
         """Hold every column as cells, which know it as a whole."""

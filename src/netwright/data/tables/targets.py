@@ -26,7 +26,7 @@ from netwright.data.tables.cells import (
     shortened,
 )
 from netwright.data.tables.columns import reads_like_text
-from netwright.data.tables.number_form import NumberForm, read_form
+from netwright.data.tables.number_form import PERCENT, NumberForm, read_form
 from netwright.data.tables.number_marks import CLEAR_SHARE, as_number
 from netwright.data.tables.raw_table import RawTable, listed
 
@@ -183,6 +183,8 @@ def infer_target(
     if unlike:
         return "class"
     values = np.unique(numbers_of(table, columns[0], forms[0] if forms else None))
+    if forms and forms[0] is not None and forms[0].mark == PERCENT:
+        values = np.round(values * 100, 9)  # 50% is as whole as $50
     whole = bool((values == np.trunc(values)).all())
     return "class" if whole and len(values) <= FEW_VALUES else "real"
 

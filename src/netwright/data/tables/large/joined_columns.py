@@ -36,12 +36,13 @@ class JoinedColumns:
         self.positions, self.lines = array("q"), array("q")
         self.written: dict[str, list[Cells]] = {}
         self.thousands: Thousands = ""
+        self.has_decimal_commas = False
         self.types: dict[str, set[ClassType]] = {name: set() for name in columns}
 
     def add(self, part: RawTable, rows: NDArray[np.int64] | None = None) -> None:
         """Keep all rows of a part, or these."""
         chosen = slice(None) if rows is None else rows
-        self.thousands = part.thousands
+        self.thousands, self.has_decimal_commas = part.thousands, part.has_decimal_commas
         self.positions.frombytes(np.asarray(part.positions, np.int64)[chosen].tobytes())
         if part.lines is not None:
             self.lines.frombytes(np.asarray(part.lines, np.int64)[chosen].tobytes())
@@ -67,6 +68,7 @@ class JoinedColumns:
             types={name: _one_type(found) for name, found in self.types.items() if found},
             thousands=self.thousands,
             written={name: _joined(cells) for name, cells in self.written.items()},
+            has_decimal_commas=self.has_decimal_commas,
         )
 
 
