@@ -8,8 +8,9 @@ The corpus is a text in which blanks separate words, such as text8. All learn sk
 vocabulary with the same settings (100 features, window 5, 5 negatives, sample 1e-3, rate 0.025), by
 turns. What is timed is learning alone, by the clock and in CPU-seconds, which other work on the
 machine does not change; fastText's time includes that it reads the file once more; it takes no
-seed, and its runs differ by its threads. gensim reads `corpus_file`, its fastest way in. A peer's
-run that fails is left out. Scores are those of `netwright words RUN evaluate`.
+seed, and its runs differ by its threads, of which it has ten. gensim reads `corpus_file`, its
+fastest way in. A peer's run that fails is left out. Scores are those of `netwright words RUN
+evaluate`.
 
 `--memory` tells the largest private memory of a process that reads and learns from the corpus, and
 from the corpus ten times over. `--device cuda` times the plain version there, alone.
@@ -38,6 +39,9 @@ from netwright.models.words.word2vec import Word2Vec, Word2VecConfig
 SENTENCE = 1000  # words: peers take texts in lines
 RATE, SAMPLE = 0.025, 1e-3
 LEAST = 5  # count of a word
+# Each thread of fastText 0.9.3 gives first values to a tenth of its vectors; with fewer threads the
+# rest is whatever lies in memory, and often it ends in "Encountered NaN".
+FASTTEXT_THREADS = 10
 MEGABYTE = 2**20
 COLUMNS = {
     "who": ("who", ""),
@@ -93,9 +97,10 @@ def fasttexts(lines: Path, tokens: tuple[str, ...], given: argparse.Namespace, _
     import fasttext
 
     with Stopwatch() as watch:
+        threads = max(FASTTEXT_THREADS, given.threads)
         peer = fasttext.train_unsupervised(
             str(lines), model="skipgram", dim=100, ws=5, neg=5, minCount=1, t=SAMPLE, lr=RATE,
-            maxn=0, bucket=0, epoch=given.epochs, thread=given.threads, verbose=0,
+            maxn=0, bucket=0, epoch=given.epochs, thread=threads, verbose=0,
         )  # fmt: skip
     return watch, np.stack([peer.get_word_vector(token) for token in tokens])
 
