@@ -181,21 +181,20 @@ def _bent(targets: Tensor, kind: TransformKind | None, scores: NormalScores | No
 def check_in_range(data: Data, kind: TransformKind) -> None:
     """Refuse targets that the curve is not defined for: which, of which row."""
     for split, rows in data.splits():
-        found = _outside(rows.targets, kind, data.spec)
+        found = _outside(rows.targets, kind, data.spec, among=f"the {split} rows")
         if found:
-            other = "log1p takes 0, asinh takes any number"
-            raise DataError(f"{data.name}: {found.format(rows=f'the {split} rows')}; {other}")
+            raise DataError(f"{data.name}: {found}; log1p takes 0, asinh takes any number")
 
 
 def check_given(task: Task, targets: Tensor, spec: DataSpec) -> None:
     """The same of targets that were not there when the transform was chosen."""
     if isinstance(task, Regression) and task.transform is not None:
-        found = _outside(targets, task.transform, spec)
+        found = _outside(targets, task.transform, spec, among="the rows given")
         if found:
-            raise DataError(found.format(rows="the rows given"))
+            raise DataError(found)
 
 
-def _outside(targets: Tensor, kind: TransformKind, spec: DataSpec) -> str:
+def _outside(targets: Tensor, kind: TransformKind, spec: DataSpec, *, among: str) -> str:
     """What is wrong with the first target outside the range of a curve; empty: none is."""
     curve = TRANSFORMS.get(kind)
     if curve is None:
@@ -205,8 +204,7 @@ def _outside(targets: Tensor, kind: TransformKind, spec: DataSpec) -> str:
         return ""
     row, column = outside[0].tolist()
     name = repr(spec.target_names[column]) if spec.target_names else f"target {column}"
-    name = name.replace("{", "{{").replace("}", "}}")
     return (
-        f"{name} is {targets[row, column]:g} in row {row} of {{rows}}, target_transform {kind} "
+        f"{name} is {targets[row, column]:g} in row {row} of {among}, target_transform {kind} "
         f"takes numbers {curve.range_words}"
     )
