@@ -1,7 +1,10 @@
 """Bytes of a file -> text: UTF-8, unless a mark (BOM) at the head or a setting says otherwise."""
 
 import codecs
+import io
 import re
+from itertools import chain
+from typing import BinaryIO
 
 from netwright.core.errors import ConfigError, DataError
 
@@ -57,24 +60,34 @@ def detected_encoding(content: bytes) -> str:
     as Western text: its letters with accents stand alone or in twos and threes, a sign never stands
     between two letters, and no two bytes together are a letter of UTF-8.
     """
-    if marked_encoding(content):
+    return detected_in_file(io.BytesIO(content))
+
+
+def detected_in_file(file: BinaryIO) -> str:
+    """The same of an open file, from where it stands to its end; a piece is held at a time."""
+    head = file.read(HEAD)
+    if marked_encoding(head):
         return ""
-    head = content[:HEAD]
     zeros = [half.count(0) / max(1, len(half)) for half in (head[::2], head[1::2])]
     if max(zeros) > MANY_ZEROS and min(zeros) == 0:
         return "utf-16-le" if zeros[1] else "utf-16-be"
-    if content.isascii() or _is_utf8(content) or _UNWESTERN.search(content):
-        return ""
-    return "cp1252"
-
-
-def _is_utf8(content: bytes) -> bool:
-    """Whether all of it is; a piece at a time, as its text may take four times the room."""
     decoder = codecs.getincrementaldecoder("utf-8")()
+    is_utf8, is_western, last = True, True, b""
+    for piece in chain([head], iter(lambda: file.read(PIECE), b"")):
+        is_utf8 = is_utf8 and _decodes(decoder, piece)
+        seen = last + piece
+        is_plain = seen.isascii() and b"\0" not in seen
+        is_western = is_western and (is_plain or not _UNWESTERN.search(seen))
+        last = seen[-3:]  # the longest of what is not Western has four bytes
+        if not is_utf8 and not is_western:
+            return ""
+    is_utf8 = is_utf8 and _decodes(decoder, b"", final=True)
+    return "cp1252" if is_western and not is_utf8 else ""
+
+
+def _decodes(decoder: codecs.IncrementalDecoder, piece: bytes, *, final: bool = False) -> bool:
     try:
-        for start in range(0, len(content), PIECE):
-            decoder.decode(content[start : start + PIECE])
-        decoder.decode(b"", final=True)
+        decoder.decode(piece, final)
     except UnicodeDecodeError:
         return False
     return True

@@ -119,21 +119,29 @@ def test_what_is_wrong_is_refused_by_its_line_in_the_file(
 
 def test_bytes_of_another_encoding_are_refused_by_their_line(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
-    path.write_bytes(b"a,b,c\n" + rows(60).encode() + b"1,2,caf\xe9\n")
+    path.write_bytes(b"a,b,c\n" + rows(60).encode() + b"1,2,caf\xe9\x81\n")
     with pytest.raises(DataError, match=r"^t\.csv:62: byte 0xe9"):
         list(table_parts(path, PLAIN))
     parts = list(table_parts(path, Dialect(encoding="latin-1")))
-    assert parts[-1].column("c")[-1] == "café"
+    assert parts[-1].column("c")[-1] == "café\x81"
 
 
-def test_the_first_part_tells_the_encoding_of_all(tmp_path: Path) -> None:
+@pytest.mark.parametrize("first_cell", [b"caf\xe9", b"cafe"])
+def test_the_whole_file_tells_its_encoding(tmp_path: Path, first_cell: bytes) -> None:
     path = tmp_path / "t.csv"
-    path.write_bytes(b"a,b,c\n1,2,caf\xe9\n" + rows(60).encode() + b"1,2,\x80\n")
+    path.write_bytes(b"a,b,c\n1,2," + first_cell + b"\n" + rows(60).encode() + b"1,2,\x80\n")
     first, *parts = table_parts(path, PLAIN)
     assert first.notes[0].startswith("the file is read as Windows-1252")
-    assert first.column("c")[0] == "café"
+    assert first.column("c")[0] == first_cell.decode("cp1252")
     assert parts[-1].column("c")[-1] == "€"
     assert not any("Windows" in note for part in parts for note in part.notes)
+
+
+def test_a_file_of_two_encodings_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"a,b,c\n1,2,caf\xe9\n" + rows(60).encode() + "1,2,é\n".encode())
+    with pytest.raises(DataError, match=r"^t\.csv:2: byte 0xe9"):
+        list(table_parts(path, PLAIN))
 
 
 def test_utf_16_without_a_mark_cannot_be_cut(tmp_path: Path) -> None:

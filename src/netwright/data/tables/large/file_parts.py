@@ -20,7 +20,7 @@ from netwright.core.errors import DataError
 from netwright.core.files.regular_file import open_regular
 from netwright.data.files.file_encoding import (
     check_encoding,
-    detected_encoding,
+    detected_in_file,
     marked_encoding,
 )
 from netwright.data.tables.delimited import detected_note, parse_delimited
@@ -96,12 +96,12 @@ def _csv_parts(path: Path, dialect: Dialect) -> Iterator[RawTable]:
         open_regular(path) as file,
         closing(ReadingBar(path.name, os.fstat(file.fileno()).st_size)) as bar,
     ):
+        # Decided once, by all of it: a part alone may look otherwise, and a later has no mark.
+        detected = "" if dialect.encoding else detected_in_file(file)
+        file.seek(0)
         for piece, form in _pieces(file, TEXT_ENDINGS[path.suffix.lower()]):
-            detected = ""
             if not before:
-                _check_cuts(path.name, piece, dialect.encoding)
-                # Decided once: a later part has no mark, and alone it may look otherwise.
-                detected = "" if dialect.encoding else detected_encoding(piece)
+                _check_cuts(path.name, piece, dialect.encoding or detected)
                 if marked_encoding(piece) or not dialect.encoding:
                     dialect = replace(dialect, encoding=detected or "utf-8")
             content = form.header + form.end + piece if before else piece
@@ -109,7 +109,8 @@ def _csv_parts(path: Path, dialect: Dialect) -> Iterator[RawTable]:
             shift = before - 1 if before else 0
             if piece.strip():
                 part = _read_part(path, content, dialect, shift)
-                yield replace(part, notes=(*detected_note(detected), *part.notes))
+                noted = [] if before else detected_note(detected)
+                yield replace(part, notes=(*noted, *part.notes))
             before += piece.count(b"\n") + piece.count(b"\r") - piece.count(b"\r\n")
             bar.reach(file.tell())
 
@@ -178,7 +179,7 @@ def _check_cuts(name: str, piece: bytes, encoding: str) -> None:
     """Refuse encodings in which a line end is not the byte that it is in ASCII."""
     check_encoding(encoding or "UTF-8")
     marked = marked_encoding(piece)
-    own = encoding or detected_encoding(piece) or "UTF-8"
+    own = encoding or "UTF-8"
     if marked not in {"", "UTF-8-sig"} or '\n"'.encode(own) != b'\n"':
         raise DataError(
             f"{name}: a file of {marked or own} cannot be read in parts; save it as UTF-8, or "
