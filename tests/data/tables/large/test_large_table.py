@@ -14,6 +14,7 @@ from netwright.core.errors import ConfigError, DataError
 from netwright.data.checkup.raw_source import look_at_source
 from netwright.data.dataset import Data
 from netwright.data.loading.stored import StoredSplit
+from netwright.data.tables import delimited
 from netwright.data.tables.encoding import TableEncoder
 from netwright.data.tables.features.number_feature import NumberFeature
 from netwright.data.tables.large import file_parts, large_table
@@ -79,6 +80,20 @@ def test_from_disk_and_in_memory_a_table_is_the_same_data(
 ) -> None:
     path = write(tmp_path)
     check_same(load(path, in_memory_gb=TINY, **settings), load(path, **settings))
+
+
+@pytest.mark.parametrize("large", [1, delimited.LARGE])  # read by columns, and by records
+def test_plain_numbers_before_those_with_signs_are_read_as_the_whole_column_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, large: int
+) -> None:
+    monkeypatch.setattr(delimited, "LARGE", large)
+    path, draw = tmp_path / "t.csv", np.random.default_rng(0)
+    lines = [
+        f"{one}{'.000' if row < 500 else '.234,50 €'};{one % 2}"
+        for row, one in enumerate(draw.integers(1, 999, 700).tolist())
+    ]
+    path.write_text("\n".join(["price;y", *lines, ""]), encoding="utf-8")
+    check_same(load(path, in_memory_gb=TINY), load(path))
 
 
 def test_so_is_a_parquet_file(tmp_path: Path) -> None:

@@ -57,6 +57,16 @@ class JoinedColumns:
             if name in part.types:
                 self.types[name].add(part.types[name])
 
+    @property
+    def mixed(self) -> set[str]:
+        """The columns that are numbers in some parts alone: their texts there are lost."""
+        return {
+            name
+            for name, cells in self.cells.items()
+            if any(isinstance(part, NumberCells) for part in cells)
+            and any(part.numbers is None for part in cells)
+        }
+
     def table(self, name: str, notes: tuple[str, ...] = ()) -> RawTable:
         """All that was kept as one table."""
         return RawTable(

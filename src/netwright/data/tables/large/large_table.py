@@ -14,7 +14,7 @@ Shapes: N rows of the file.
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -108,16 +108,37 @@ def _convert(path: Path, config: TableConfig, folder: Path) -> None:
 
 
 def _first_pass(path: Path, config: TableConfig) -> tuple[RawTable, RawTable]:
-    """The columns of all rows that settings name, and all columns of some rows."""
+    """The columns of all rows that settings name, and all columns of some rows.
+
+    Where a column turns out not to be of plain numbers in all parts, how these are written tells
+    what it is: the pass is made again, and its texts are kept.
+    """
+    as_text = {name for name, kind in config.types.items() if kind != "number"}
+    keys, sample, notes = _parts_read(path, config, as_text)
+    mixed = keys.mixed | sample.mixed
+    if mixed:
+        keys, sample, notes = _parts_read(path, config, as_text | mixed)
+    return keys.table(path.name, notes), sample.table(path.name)
+
+
+def _parts_read(
+    path: Path, config: TableConfig, as_text: Collection[str]
+) -> tuple[JoinedColumns, JoinedColumns, tuple[str, ...]]:
+    """What is kept of all parts, and what was repaired in them.
+
+    Args:
+        path: of the file.
+        config: the settings.
+        as_text: columns whose texts are kept, also where they are numbers.
+    """
     share = SAMPLE / file_size(path)
     random = np.random.default_rng(config.split_seed)
-    as_text = {name for name, kind in config.types.items() if kind != "number"}
     keys = sample = None
     notes = JoinedNotes()
     for part in table_parts(path, config.dialect):
         if keys is None or sample is None:
             check_settings(part, config)
-            keys = JoinedColumns(_key_columns(part, config), _written_keys(config))
+            keys = JoinedColumns(_key_columns(part, config), {*_written_keys(config), *as_text})
             sample = JoinedColumns(list(part.columns), as_text)
         notes.add(part.notes)
         read = part.with_missing(config.missing)
@@ -125,7 +146,7 @@ def _first_pass(path: Path, config: TableConfig) -> tuple[RawTable, RawTable]:
         sample.add(read, np.flatnonzero(random.random(len(part)) < share))
     if keys is None or sample is None:
         raise DataError(f"{path.name}: there is a header but no row")
-    return keys.table(path.name, notes.notes()), sample.table(path.name)
+    return keys, sample, notes.notes()
 
 
 def _key_columns(table: RawTable, config: TableConfig) -> list[str]:
