@@ -81,6 +81,15 @@ def test_sizes_that_lie_are_refused(tmp_path: Path) -> None:
         found(path)
 
 
+@pytest.mark.parametrize("size", [b"-1000", b"+1", b"1_0", b"8", b"1 1"])
+def test_sizes_are_octal_digits_alone(tmp_path: Path, size: bytes) -> None:
+    path = spoiled(tmp_path, b"0", size.ljust(12, b"\0"))
+    handle = os.open(path, os.O_RDONLY)
+    with pytest.raises(DataError, match=r"b.tar is no tar file, or is damaged at byte 0"):
+        next(tar_members(handle, path.stat().st_size, path.name))  # "-1000" leads back for ever
+    os.close(handle)
+
+
 def test_what_is_no_tar_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "b.tar"
     for content in (b"x" * 2000, b"\xff" * 700, b"\x89PNG" + bytes(600)):

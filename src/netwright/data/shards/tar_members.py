@@ -97,10 +97,10 @@ def _number(field: bytes, shard: str, place: int) -> int:
     """Octal digits; or, of numbers that are too long for them, the bytes behind a mark."""
     if field[0] == 0x80:
         return int.from_bytes(field[1:], "big")
-    try:
-        return int(field.strip(b" \0") or b"0", 8)
-    except ValueError:
-        raise DataError(f"{shard} is no tar file, or is damaged at byte {place:,}") from None
+    digits = field.strip(b" \0") or b"0"
+    if digits.strip(b"01234567"):  # int also takes a sign, which would lead back, and "_"
+        raise DataError(f"{shard} is no tar file, or is damaged at byte {place:,}")
+    return int(digits, 8)
 
 
 def _checked(length: int, shard: str, place: int) -> int:
