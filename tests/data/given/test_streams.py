@@ -12,7 +12,7 @@ from netwright.data.batches.source import BatchSource, Place
 from netwright.data.batches.split import SourceSplit
 from netwright.data.given.given import Given
 from netwright.data.given.loaders import LoaderConfig
-from netwright.data.given.streams import STREAM, Collate
+from netwright.data.given.streams import STREAM, Collate, can_be_entered
 from netwright.data.loading.worker_loader import build_loader
 from netwright.train.callbacks.keep_batches import KeepBatches
 
@@ -92,10 +92,10 @@ def counted_stream(mapped: list[int], *, shuffled: bool = False) -> Any:
     return noted.shuffle(seed=0, buffer_size=20) if shuffled else noted
 
 
-def train_of(stream: Any) -> SourceSplit:
+def train_of(stream: Any, batches: int = -(-ROWS // 32)) -> SourceSplit:
     train = STREAM.load(Given(data=stream), LoaderConfig()).train
     assert isinstance(train, SourceSplit)
-    return train.changed(batches=-(-ROWS // 32))
+    return train.changed(batches=batches)
 
 
 def sizes(batches: Any) -> list[int]:
@@ -136,6 +136,31 @@ def test_a_stream_is_entered_where_a_run_stopped(shuffled: bool) -> None:
     assert after == sizes(batches)
     if not shuffled:  # what was read is not read again
         assert sorted(mapped) == sorted(after)
+
+
+@pytest.mark.parametrize("epoch", [0, 1])
+@pytest.mark.parametrize("stop", [2, 5])
+def test_an_epoch_longer_than_its_stream_goes_on_with_all_its_rows(stop: int, epoch: int) -> None:
+    first = train_of(counted_stream([]), batches=13)  # of which 5 are a turn
+    batches = build_loader(first, 32).epoch(epoch)
+    for _ in range(stop):
+        next(batches)
+    kept = KeepBatches(first.source, may_differ=False, quiet=True).state_dict()
+    assert kept["stream"]
+    again = train_of(counted_stream([]), batches=13)
+    KeepBatches(again.source, may_differ=False, quiet=True).load_state_dict(kept)
+    assert sizes(build_loader(again, 32).epoch(epoch, start=stop)) == sizes(batches)
+
+
+def test_streams_made_of_shuffled_ones_are_read_again() -> None:
+    datasets = pytest.importorskip("datasets")
+    plain, shuffled = counted_stream([]), counted_stream([], shuffled=True)
+    assert can_be_entered(plain.skip(3).take(50).filter(bool))
+    assert can_be_entered(datasets.concatenate_datasets([plain, plain]))
+    assert can_be_entered(datasets.interleave_datasets([plain, plain]))
+    assert not can_be_entered(shuffled.map(dict))
+    assert not can_be_entered(datasets.concatenate_datasets([plain, shuffled]))
+    assert not can_be_entered(datasets.interleave_datasets([shuffled, plain]).map(dict))
 
 
 def test_the_place_of_another_stream_is_told_in_a_sentence() -> None:

@@ -113,7 +113,8 @@ class BatchSource:
         is_entered = self._enter(known, epoch, start)
         number = start if is_entered else 0  # enumerate would hold a batch until it has the next
         checksum = known.checksum if is_entered else 0
-        for item in itertools.islice(self._endless(seed, epoch), length - number):
+        items = self._endless(seed, epoch, is_entered=is_entered)
+        for item in itertools.islice(items, length - number):
             if is_entered and number == start:
                 random.setstate(before)
             batch = self._batch(item, epoch, number)
@@ -143,12 +144,17 @@ class BatchSource:
         self.stream.load_state_dict(json_value(known.stream))
         return True
 
-    def _endless(self, seed: int, epoch: int) -> Iterator[Any]:
+    def _endless(self, seed: int, epoch: int, *, is_entered: bool) -> Iterator[Any]:
         """The loader over and over; each time is an epoch to its generators."""
         for turn in itertools.count():
             self._turn = turn
             items = self._items(derive_seed(seed, "batches", epoch, turn), epoch)
             first = next(items, DONE)
+            if is_entered and self.stream is not None:
+                is_entered = False
+                self.stream.load_state_dict({})  # or every turn of this epoch would begin there
+                if first is DONE:  # the run had come to the end of this turn
+                    continue
             if first is DONE:
                 raise DataError(ENDED if turn else NO_BATCH)
             yield first

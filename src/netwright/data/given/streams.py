@@ -8,7 +8,7 @@ Several processes read the same rows, and each takes its part of every batch. A 
 enters the stream behind what it has read; one with a shuffled buffer is read again up to there.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from numbers import Number
 from typing import Any
@@ -29,6 +29,16 @@ from netwright.data.given.token_columns import TOKENS, filled, next_tokens, toke
 from netwright.data.spec import IGNORED
 
 BATCH = 32
+# Steps of a stream that say their whole place; others, such as BufferShuffled..., forget rows.
+ENTERED = {
+    *("ExamplesIterable", "ArrowExamplesIterable", "RebatchedArrowExamplesIterable"),
+    *("SelectColumnsIterable", "StepExamplesIterable", "FormattedExamplesIterable"),
+    *("MappedExamplesIterable", "FilteredExamplesIterable"),
+    *("SkipExamplesIterable", "TakeExamplesIterable", "RepeatExamplesIterable"),
+    *("CyclingMultiSourcesExamplesIterable", "RandomlyCyclingMultiSourcesExamplesIterable"),
+    *("VerticallyConcatenatedMultiSourcesExamplesIterable",),
+    *("HorizontallyConcatenatedMultiSourcesExamplesIterable",),
+}
 
 is_dict = is_of("datasets", "IterableDatasetDict")
 is_stream = is_of("datasets", "IterableDataset")
@@ -92,14 +102,18 @@ def _load(given: Given, config: LoaderConfig) -> Data:
 
 def can_be_entered(stream: Any) -> bool:
     """Whether a stream gives the rows behind its place: one that shuffles a buffer forgets it."""
-    step = getattr(stream, "_ex_iterable", None)
-    if step is None or not hasattr(stream, "load_state_dict"):
-        return False
-    while step is not None:
-        if "Shuffled" in type(step).__name__:
-            return False
-        step = getattr(step, "ex_iterable", None)
-    return True
+    return hasattr(stream, "load_state_dict") and all(
+        type(step).__name__ in ENTERED for step in _steps(getattr(stream, "_ex_iterable", None))
+    )
+
+
+def _steps(step: Any) -> Iterator[Any]:
+    """A step of a stream, and all that its rows come from."""
+    yield step
+    for name in ("ex_iterable", "ex_iterables"):
+        before = getattr(step, name, ())
+        for one in before if isinstance(before, list | tuple) else (before,):
+            yield from _steps(one)
 
 
 def _settings(_source: Any, _given: Mapping[str, Any]) -> type[Config]:
