@@ -74,6 +74,41 @@ def test_a_table_with_missing_cells_categories_dates_and_words(
     np.testing.assert_allclose(got, run.predict(new), rtol=1e-5)
 
 
+WORDS = {"cp1252": ("Köln", "Zürich"), "utf-16-le": ("Koln", "Zurich"), "utf-8": ("Łódź", "Köln")}
+
+
+@pytest.mark.parametrize(
+    ("encoding", "form"),
+    [("cp1252", "{0} {1} 2021"), ("utf-16-le", "{1} {0}, 2021"), ("utf-8", "{0}-{1}-2021")],
+)
+def test_a_table_with_named_months_in_an_encoding_that_is_detected(
+    encoding: str,
+    form: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows = [
+        f'{WORDS[encoding][row % 2]},"{form.format(row % 28 + 1, ("Mar", "sept", "May")[row % 3])}'
+        f'{" 10:30" * (row % 5 == 0)}",{row * 2.5 + 1}\n'
+        for row in range(60)
+    ]
+    path = tmp_path / "towns.csv"
+    path.write_bytes(("town,since,price\n" + "".join(rows)).encode(encoding))
+    run = nw.fit("mlp", path, target="price", types={"town": "category"}, **SHORT)
+    assert {"town=" + word for word in WORDS[encoding]} <= set(run.spec.feature_names)
+    run.export("torch-export", tmp_path / "out", script=True)
+    answers = run_script(tmp_path / "out", monkeypatch, capsys, path)
+    got = [float(row["price"]) for row in answers]
+    np.testing.assert_allclose(got, run.predict(path), rtol=1e-5)
+    path.write_bytes("town,since\nKoln,32 Nov 21\n".encode(encoding))
+    with pytest.raises(SystemExit, match="'32 Nov 21' is not a date"):
+        run_script(tmp_path / "out", monkeypatch, capsys, path)
+    path.write_bytes(b"town,since\nM\x81ller,\n")
+    with pytest.raises(SystemExit, match="is not utf-8: save it as UTF-8"):
+        run_script(tmp_path / "out", monkeypatch, capsys, path)
+
+
 def test_rows_of_numbers_by_name_or_as_an_array(
     moons_run: nw.Run,
     tmp_path: Path,

@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from netwright.core.errors import ConfigError, DataError
 
-_MARKS = {  # UTF-32 first: its mark begins with that of UTF-16
+MARKS = {  # UTF-32 first: its mark begins with that of UTF-16
     codecs.BOM_UTF32_LE: "UTF-32",
     codecs.BOM_UTF32_BE: "UTF-32",
     codecs.BOM_UTF16_LE: "UTF-16",
@@ -17,7 +17,7 @@ _MARKS = {  # UTF-32 first: its mark begins with that of UTF-16
 }
 HEAD, PIECE = 4096, 2**20  # bytes
 MANY_ZEROS = 0.6  # of every other byte
-_UNWESTERN = re.compile(
+UNWESTERN = re.compile(
     rb"[\xc2-\xf4][\x80-\xbf]"  # a letter of UTF-8
     rb"|[\0\x81\x8d\x8f\x90\x9d\xfe\xff]"  # no letter of Windows-1252, or nearly none
     rb"|[\x80-\xff]{4}"
@@ -58,7 +58,8 @@ def detected_encoding(content: bytes) -> str:
 
     UTF-16 has a zero in every other byte of ASCII. Windows-1252, and with it Latin-1, is what reads
     as Western text: its letters with accents stand alone or in twos and threes, a sign never stands
-    between two letters, and no two bytes together are a letter of UTF-8.
+    between two letters, and no two bytes together are a letter of UTF-8. A few short words of other
+    encodings may look so, too.
     """
     return detected_in_file(io.BytesIO(content))
 
@@ -77,7 +78,7 @@ def detected_in_file(file: BinaryIO) -> str:
         is_utf8 = is_utf8 and _decodes(decoder, piece)
         seen = last + piece
         is_plain = seen.isascii() and b"\0" not in seen
-        is_western = is_western and (is_plain or not _UNWESTERN.search(seen))
+        is_western = is_western and (is_plain or not UNWESTERN.search(seen))
         last = seen[-3:]  # the longest of what is not Western has four bytes
         if not is_utf8 and not is_western:
             return ""
@@ -113,7 +114,7 @@ def utf8_bytes(name: str, content: bytes, encoding: str | None = None) -> tuple[
 
 def marked_encoding(content: bytes) -> str:
     """The encoding that a mark at the head of a file says; empty where there is none."""
-    return next((its for mark, its in _MARKS.items() if content.startswith(mark)), "")
+    return next((its for mark, its in MARKS.items() if content.startswith(mark)), "")
 
 
 def _note(marked: str) -> str:

@@ -24,16 +24,16 @@ from netwright.data.tables.raw_table import RawTable
 # "iso" is 2024-12-31, with or without a time; the others may be followed by a time too.
 NUMERIC_DATES = ("iso", "%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y")
 # Months in English, whole or by three letters: 3 Mar 2021, 03-March-2021; Mar 3, 2021.
-_NAMED_DATES = {
+NAMED_DATES = {
     "%d %b %Y": re.compile(r"(?P<day>\d{1,2})[ -](?P<month>[A-Za-z]{3,9})\.?[ -](?P<year>\d{4})"),
     "%b %d, %Y": re.compile(r"(?P<month>[A-Za-z]{3,9})\.? (?P<day>\d{1,2}),? (?P<year>\d{4})"),
 }
-DATE_FORMS = (*NUMERIC_DATES, *_NAMED_DATES)
+DATE_FORMS = (*NUMERIC_DATES, *NAMED_DATES)
 _MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
 )
-_MONTH_NUMBERS = {
+MONTH_NUMBERS = {
     name: place
     for place, whole in enumerate(_MONTHS, 1)
     for name in (whole, whole[:3], *(["sept"] if place == 9 else []))
@@ -44,8 +44,8 @@ Value = TypeVar("Value")
 
 def as_date(text: str, form: str) -> datetime | None:
     """The date in a cell, or None; a time zone is dropped, the clock's reading is kept."""
-    if form in _NAMED_DATES:
-        return _named_date(text, _NAMED_DATES[form])
+    if form in NAMED_DATES:
+        return _named_date(text, NAMED_DATES[form])
     if not text[:1].isdigit():
         return None
     try:
@@ -62,7 +62,7 @@ def as_date(text: str, form: str) -> datetime | None:
 
 def _named_date(text: str, shape: "re.Pattern[str]") -> datetime | None:
     found = shape.match(text)
-    month = _MONTH_NUMBERS.get(found["month"].lower()) if found else None
+    month = MONTH_NUMBERS.get(found["month"].lower()) if found else None
     if found is None or month is None:
         return None
     rest = text[found.end() :]

@@ -6,6 +6,8 @@ and the packages named in `PACKAGES`. `read` and `predict` are what `ANSWERS` ca
 
 from collections.abc import Mapping
 
+from netwright.data.files.file_encoding import HEAD, MANY_ZEROS, MARKS, UNWESTERN
+from netwright.data.tables.cells import MONTH_NUMBERS, NAMED_DATES
 from netwright.data.tables.column_cells import LARGEST
 from netwright.data.tables.features.text_feature import WORD
 from netwright.data.tables.raw_table import MISSING
@@ -96,17 +98,47 @@ def pixels_of(path):
     return pixels[None] if pixels.ndim == 2 else pixels.transpose(2, 0, 1)
 '''
 
+ENCODED = f'''
+MARKS = {MARKS!r}
+UNWESTERN = {UNWESTERN.pattern!r}
+
+
+def text_of(path, encoding):
+    """The text of a file: its mark (BOM) says how it is encoded, then the training, then itself."""
+    content = Path(path).read_bytes()
+    marked = [its for mark, its in MARKS.items() if content.startswith(mark)]
+    encoding = marked[0] if marked else encoding or detected_encoding(content)
+    try:
+        return content.decode(encoding)
+    except UnicodeDecodeError:
+        sys.exit(f"{{path}} is not {{encoding}}: save it as UTF-8")
+
+
+def detected_encoding(content):
+    """UTF-16, which has zeros in ASCII, and what is not UTF-8 but reads as Western text."""
+    head = content[:{HEAD}]
+    zeros = [half.count(0) / max(1, len(half)) for half in (head[::2], head[1::2])]
+    if max(zeros) > {MANY_ZEROS} and min(zeros) == 0:
+        return "utf-16-le" if zeros[1] else "utf-16-be"
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return "utf-8" if re.search(UNWESTERN, content) else "cp1252"
+    return "utf-8"
+'''
+
+_DATES = {form: shape.pattern for form, shape in NAMED_DATES.items()}
 TABLE = f'''
 MISSING = {sorted(MISSING)!r}
 LARGEST = {LARGEST!r}
 WORD = {WORD.pattern!r}
+NAMED_DATES = {_DATES!r}
+MONTH_NUMBERS = {MONTH_NUMBERS!r}
 
 
 def read(paths):
     """The rows of a CSV file, encoded as the training rows were (N, F)."""
-    (path,), encoding = paths, PREPROCESSING["dialect"]["encoding"] or "utf-8-sig"
-    with open(path, encoding=encoding, newline="") as file:  # a cell may have lines of its own
-        text = file.read()
+    text = text_of(*paths, PREPROCESSING["dialect"]["encoding"])
     delimiter = max(",;\\t|", key=text.partition("\\n")[0].count)
     rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter))
     missing = {{*MISSING, *PREPROCESSING["missing"]}}
@@ -169,9 +201,23 @@ def encode_date(feature, cells):
 def date_of(cell, form):
     if not cell or form == "iso":
         return datetime.fromisoformat(cell).replace(tzinfo=None) if cell else None
-    day, _, clock = cell.partition(" ")
+    if form in NAMED_DATES:
+        day, clock = named_day(cell, NAMED_DATES[form])
+    else:
+        day, _, clock = cell.partition(" ")
+        day = datetime.strptime(day, form)
     at = time.fromisoformat(clock).replace(tzinfo=None) if clock else time()
-    return datetime.combine(datetime.strptime(day, form), at)
+    return datetime.combine(day, at)
+
+
+def named_day(cell, shape):
+    """3 Mar 2021 or March 3, 2021, and the time that follows it."""
+    found = re.match(shape, cell)
+    month = MONTH_NUMBERS.get(found["month"].lower()) if found else None
+    if not month:
+        sys.exit(f"{{cell!r}} is not a date such as 3 Mar 2021 or Mar 3, 2021")
+    day = datetime(int(found["year"]), month, int(found["day"]))
+    return day, cell[found.end() :].strip()
 
 
 def part_of(date, name, first):
@@ -199,9 +245,9 @@ def read(paths):
     """Texts, one a line, as tokens of one length (N, T)."""
     from tokenizers import Tokenizer
 
-    (path,), length = paths, PREPROCESSING["length"]
+    length = PREPROCESSING["length"]
     tokenizer = Tokenizer.from_file(str(HERE / "tokenizer.json"))
-    texts = Path(path).read_text(encoding=PREPROCESSING["encoding"] or "utf-8").splitlines()
+    texts = text_of(*paths, PREPROCESSING["encoding"]).splitlines()
     rows = np.full((len(texts), length), {PAD}, dtype=np.int64)
     for row, text in zip(rows, texts):
         tokens = (tokenizer.encode(text).ids or [{UNK}])[:length]
@@ -263,9 +309,17 @@ if __name__ == "__main__":
     main()
 '''
 
-IMPORTS: Mapping[str, str] = {"table": "import re\nfrom datetime import datetime, time\n"}
+IMPORTS: Mapping[str, str] = {
+    "table": "import re\nfrom datetime import datetime, time\n",
+    "text": "import re\n",
+}
 RUNNERS: Mapping[str, str] = {"onnx": ONNX, "torch-export": TORCH_PROGRAM}
-READERS: Mapping[str, str] = {"arrays": ARRAYS, "images": IMAGES, "table": TABLE, "text": TEXTS}
+READERS: Mapping[str, str] = {
+    "arrays": ARRAYS,
+    "images": IMAGES,
+    "table": ENCODED + TABLE,
+    "text": ENCODED + TEXTS,
+}
 USAGES: Mapping[str, str] = {
     "arrays": "ROWS.npy    (or a CSV file of numbers)",
     "images": "IMAGE.png ...",
