@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from netwright.core.files.process_lock import ProcessLock
 from netwright.data.tables.large.kept_tables import (
     DAY,
     kept_tables,
@@ -65,12 +66,59 @@ def test_what_was_opened_today_or_is_held_stays(cache: Path) -> None:
 
 
 def test_what_cannot_be_removed_stays(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(folder: Path) -> None:
+    def refuse(folder: Path, to: Path) -> Path:
         raise PermissionError(13, "Permission denied", str(folder))
 
-    monkeypatch.setattr("netwright.data.tables.large.kept_tables.shutil.rmtree", refuse)
-    assert make_room(cache, 100, 0) == ()
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "rename", refuse)
+        assert make_room(cache, 100, 0) == ()
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "access", lambda *_: False)
+        assert make_room(cache, 100, 0) == ()
     assert left(cache) == set(NAMES)
+
+
+def test_an_end_while_a_table_is_removed_leaves_no_half_of_it(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut(folder: Path) -> None:
+        (folder / "inputs.npy").unlink()
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr("netwright.data.tables.large.kept_tables.shutil.rmtree", cut)
+        make_room(cache, 100, 399)
+    assert left(cache) == {NAMES[0], NAMES[2]}
+    assert [path.name for path in cache.glob("*.removed")] == [f"{NAMES[1]}.removed"]
+    assert make_room(cache, 0, 400) == ()
+    assert list(cache.glob("*.removed")) == []
+
+
+def test_a_table_that_another_process_removes_is_passed_over(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def scan(folder: str | Path) -> Any:
+        if Path(folder).name == NAMES[0]:
+            os.rename(folder, cache / "gone")  # after the cache was listed
+        return list_folder(folder)
+
+    list_folder = os.scandir
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "scandir", scan)
+        assert [table.folder.name for table in kept_tables(cache)] == [NAMES[1], NAMES[2]]
+
+
+def test_a_table_that_is_opened_after_the_look_stays(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def open_and_take(lock: ProcessLock, *, wait: bool = True) -> bool:
+        mark_used(cache / NAMES[2])
+        return take(lock, wait=wait)
+
+    take = ProcessLock.acquire
+    monkeypatch.setattr(ProcessLock, "acquire", open_and_take)
+    assert make_room(cache, 100, 0) == (NAMES[1], NAMES[0])
+    assert left(cache) == {NAMES[2]}
 
 
 def test_a_table_that_is_converted_removes_an_old_one_and_says_so(
@@ -82,7 +130,7 @@ def test_a_table_that_is_converted_removes_an_old_one_and_says_so(
     settings: dict[str, Any] = {"path": str(path), "target": ("y",), "in_memory_gb": 1e-9}
     data = load_table(TableConfig(**settings, cache_gb=1e-9))
     assert left(cache) == set()
-    assert any(f"the longest unused: {NAMES[1]}" in note for note in data.notes)
+    assert f"the longest unused: {NAMES[1]}" in data.notes[-1]
     again = load_table(TableConfig(**settings, cache_gb=5.0))  # how much is kept is no other table
     assert len(kept_tables(cache)) == 1
-    assert again.notes == data.notes
+    assert again.notes == data.notes[:-1]  # what was removed is no property of the table

@@ -16,6 +16,7 @@ from netwright.core.files.process_lock import ProcessLock
 
 DAY = 86_400  # seconds
 _NAME = re.compile("[0-9a-f]{16}")
+_REMOVED = ".removed"  # after the name of a table that is being removed
 
 
 class KeptTable(NamedTuple):
@@ -42,9 +43,10 @@ def kept_tables(cache: Path) -> list[KeptTable]:
     found = []
     for entry in os.scandir(cache):
         if _NAME.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
-            files = [file.stat(follow_symlinks=False) for file in os.scandir(entry.path)]
-            used = entry.stat(follow_symlinks=False).st_mtime
-            found.append(KeptTable(Path(entry.path), sum(one.st_size for one in files), used))
+            with contextlib.suppress(FileNotFoundError):  # another process removes it
+                files = [file.stat(follow_symlinks=False) for file in os.scandir(entry.path)]
+                used = entry.stat(follow_symlinks=False).st_mtime
+                found.append(KeptTable(Path(entry.path), sum(one.st_size for one in files), used))
     return sorted(found, key=lambda table: (table.used, table.folder))
 
 
@@ -56,20 +58,41 @@ def make_room(cache: Path, needs: int, most: float) -> tuple[str, ...]:
         needs: the bytes of the one that is to come.
         most: the bytes of all.
     """
+    _remove_leftovers(cache)
     tables = kept_tables(cache)
     total, removed = needs + sum(table.size for table in tables), list[str]()
     for table in tables:
         if total <= most or time.time() - table.used < DAY:
             break
-        lock = lock_of(table.folder)
-        if not lock.acquire(wait=False):
-            continue
-        try:
-            shutil.rmtree(table.folder)
-        except OSError:  # of somebody else: it stays, and counts
-            continue
-        finally:
-            lock.release()
-        total -= table.size
-        removed.append(table.folder.name)
+        if _remove(table.folder):
+            total -= table.size
+            removed.append(table.folder.name)
     return tuple(removed)
+
+
+def _remove(folder: Path) -> bool:
+    """Whether a table is gone now; one that is held, or was opened since it was found, stays.
+
+    It loses its name in one step, so that an end in between leaves no half of a table behind.
+    """
+    lock = lock_of(folder)
+    try:
+        if not lock.acquire(wait=False) or time.time() - folder.stat().st_mtime < DAY:
+            return False
+        if not os.access(folder, os.W_OK):  # of somebody else: it stays, and counts
+            return False
+        shutil.rmtree(folder.rename(folder.with_name(folder.name + _REMOVED)))
+    except FileNotFoundError:  # another process was first
+        return True
+    except OSError:
+        return False
+    finally:
+        lock.release()
+    return True
+
+
+def _remove_leftovers(cache: Path) -> None:
+    """Remove what a process that ended meanwhile was about to remove."""
+    for entry in os.scandir(cache):
+        if entry.name.endswith(_REMOVED) and _NAME.fullmatch(entry.name.removesuffix(_REMOVED)):
+            shutil.rmtree(entry.path, ignore_errors=True)

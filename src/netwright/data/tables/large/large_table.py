@@ -15,6 +15,7 @@ Shapes: N rows of the file.
 import hashlib
 import json
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -58,10 +59,14 @@ def load_large_table(config: TableConfig) -> Data:
     cache = made_cache("tables", "a large table is converted to")
     folder = cache / _key(path, config)
     with lock_of(folder):  # ranks of one run ask for it at once
-        if not folder.exists():
-            _convert(path, config, folder)
+        removed = () if folder.exists() else _convert(path, config, folder)
         mark_used(folder)
-        return read_stored_table(folder)
+        data = read_stored_table(folder)
+    if not removed:
+        return data
+    kept = f"converted tables of more than {config.cache_gb:g} GB are not kept (data.cache_gb)"
+    note = f"{kept}: removed from the cache, the longest unused: {listed(removed)}"
+    return replace(data, notes=(*data.notes, note))
 
 
 def _path(config: TableConfig) -> Path:
@@ -78,7 +83,8 @@ def _key(path: Path, config: TableConfig) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def _convert(path: Path, config: TableConfig, folder: Path) -> None:
+def _convert(path: Path, config: TableConfig, folder: Path) -> tuple[str, ...]:
+    """Write the rows of a file to the cache; gives the tables that were removed for them."""
     keys, sample = _first_pass(path, config)
     rows = divide_rows(keys, config)
     is_kept, trains = np.zeros((2, len(keys)), np.bool_)
@@ -100,11 +106,9 @@ def _convert(path: Path, config: TableConfig, folder: Path) -> None:
         _encoded(path, config, encoder, is_kept), (len(places), len(encoder.feature_names))
     )
     removed = make_room(folder.parent, len(inputs), config.cache_gb * 1e9)
-    if removed:
-        kept = f"converted tables of more than {config.cache_gb:g} GB are not kept (data.cache_gb)"
-        notes = (*notes, f"{kept}: removed from the cache, the longest unused: {listed(removed)}")
     with new_folder(folder, needs=len(inputs)) as staging:
         write_table(staging, inputs, rows, encoder, notes)
+    return removed
 
 
 def _first_pass(path: Path, config: TableConfig) -> tuple[RawTable, RawTable]:
