@@ -38,6 +38,8 @@ def test_a_row_is_looked_at_as_the_same_example_is(table_run: nw.Run) -> None:
     assert np.allclose(given.to_json()["values"], seen.to_json()["values"], atol=1e-4)
     with pytest.raises(NetwrightError, match="lacks 2 columns"):
         nw.inspect(table_run, "occlusion", of={"nosuch": 1})
+    with pytest.raises(ConfigError, match="not both"):
+        nw.inspect(table_run, "occlusion", of=row, example=2)
 
 
 def test_numbers_are_a_row_of_arrays(moons_run: nw.Run) -> None:

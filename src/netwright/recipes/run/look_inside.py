@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from netwright.core.errors import ConfigError
 from netwright.core.trees import Tree
 from netwright.data.dataset import Data
 from netwright.data.loading.stored import Sample, sample_stored
@@ -32,6 +33,8 @@ def inspect(
             dict or a list of numbers, a text, an image or its path.
         **settings: of the view: `example=3`, say; `explain` tells of them.
     """
+    if of is not None and "example" in settings:
+        raise ConfigError("give either an example of the data or an input of your own, not both")
     run = run if isinstance(run, Run) else open_run(run)
     own = None if of is None else encode_own(run, of)
     return look_at(run, view, settings, data=data, own=own)
