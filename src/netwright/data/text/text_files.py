@@ -67,7 +67,7 @@ def read_text(path: Path, encoding: str | None = None, allowance: Allowance | No
         encoding: as Python names it; empty: UTF-8; None: UTF-8, and there is no setting for it.
         allowance: of the files that are read together; None: it is read alone.
     """
-    return decode_text(path.name, _content(path, allowance), encoding)
+    return decode_text(path.name, text_bytes(path, allowance), encoding)
 
 
 def decode_text(name: str, content: bytes, encoding: str | None = None) -> str:
@@ -78,7 +78,8 @@ def decode_text(name: str, content: bytes, encoding: str | None = None) -> str:
     return text.replace("\r\n", "\n")
 
 
-def _content(path: Path, allowance: Allowance | None) -> bytes:
+def text_bytes(path: Path, allowance: Allowance | None = None) -> bytes:
+    """The bytes of a text file, unpacked where it ends in .gz."""
     with telling_of(path):
         return read_content(path, allowance)
 

@@ -6,14 +6,17 @@ that begin with a quote are common, and few writers of such files mean anything 
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from netwright.core.limits import COLUMNS
+from netwright.data.files.file_encoding import detected_encoding
+from netwright.data.tables.delimited import detected_note
 from netwright.data.tables.dialect import Dialect
 from netwright.data.tables.raw_table import RawTable, clean
 from netwright.data.tables.reading import read_table
-from netwright.data.text.text_files import has_ending, read_text
+from netwright.data.text.text_files import decode_text, has_ending, text_bytes
 
 TSV = (".tsv", ".tsv.gz", ".tab", ".tab.gz")
 
@@ -24,10 +27,17 @@ def read_text_rows(source: Any, encoding: str = "") -> RawTable:
         return source
     if isinstance(source, str | os.PathLike) and has_ending(Path(source), TSV):
         path = Path(source).expanduser()
-        found = plain_table(path.name, read_text(path, encoding)) if path.is_file() else None
+        found = _plain_file(path, encoding) if path.is_file() else None
         if found is not None:
             return found
     return read_table(source, Dialect(encoding=encoding))
+
+
+def _plain_file(path: Path, encoding: str) -> RawTable | None:
+    content = text_bytes(path)
+    detected = "" if encoding else detected_encoding(content)
+    found = plain_table(path.name, decode_text(path.name, content, detected or encoding))
+    return found and replace(found, notes=(*detected_note(detected), *found.notes))
 
 
 def plain_table(name: str, text: str) -> RawTable | None:

@@ -2,7 +2,9 @@
 
 from typing import Any
 
+from netwright.data.files.file_encoding import detected_encoding
 from netwright.data.preprocessing import Preprocessor
+from netwright.data.series.encoder import SeriesEncoder
 from netwright.data.series.symbols import SymbolEncoder
 from netwright.data.tables.delimited import parse_delimited
 from netwright.data.tables.encoding import TableEncoder
@@ -28,9 +30,12 @@ def read_given(preprocessor: Preprocessor, name: str, content: bytes) -> Any:
         content: all of them.
     """
     if takes_texts(preprocessor):
-        text = decode_text(name, content, getattr(preprocessor, "encoding", None))
-        return read_lines(preprocessor, name, text)
-    dialect = preprocessor.dialect if isinstance(preprocessor, TableEncoder) else None
+        encoding = getattr(preprocessor, "encoding", None)
+        if encoding == "":
+            encoding = detected_encoding(content)
+        return read_lines(preprocessor, name, decode_text(name, content, encoding))
+    table = preprocessor.past if isinstance(preprocessor, SeriesEncoder) else preprocessor
+    dialect = table.dialect if isinstance(table, TableEncoder) else None
     return preprocessor.read(parse_delimited(name, content, dialect=dialect))
 
 
