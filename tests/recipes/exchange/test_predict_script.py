@@ -175,6 +175,10 @@ def test_texts_one_a_line(
     (tmp_path / "texts.txt").write_text("\n".join(texts) + "\n", encoding="utf-8")
     answers = run_script(tmp_path / "out", monkeypatch, capsys, tmp_path / "texts.txt")
     np.testing.assert_allclose(shares(run, answers), run.predict_proba(texts), atol=1e-6)
+    (tmp_path / "texts.txt").write_bytes("un film très fine\n".encode("cp1252"))
+    answers = run_script(tmp_path / "out", monkeypatch, capsys, tmp_path / "texts.txt")
+    wanted = run.predict_proba(["un film très fine"])
+    np.testing.assert_allclose(shares(run, answers), wanted, atol=1e-6)
     needed = (tmp_path / "out" / "requirements.txt").read_text().splitlines()
     assert [line.partition(">=")[0] for line in needed] == ["numpy", "torch", "tokenizers"]
 
