@@ -210,6 +210,27 @@ def test_paint_points_and_train_on_them(browser: Browser, address: str, work: Pa
     assert browser.ask("document.documentElement.scrollWidth <= window.innerWidth")
 
 
+def test_a_frame_that_waits_draws_nothing_of_a_plan_that_is_over(
+    browser: Browser, address: str
+) -> None:
+    browser.go(home(address) + "/playground")
+    browser.wait(f"{PICTURES} > 0")
+    browser.ask(
+        "(() => { const usual = window.requestAnimationFrame; let waiting = null; "
+        "window.requestAnimationFrame = (draw) => { waiting = draw; return 1; }; "
+        "Object.defineProperty(document.querySelector('#brush'), 'disabled', { set() { "
+        "if (!waiting) return; window.requestAnimationFrame = usual; const draw = waiting; "
+        "waiting = null; window.drawn = true; draw(); } }); "
+        "window.isWaiting = () => waiting !== null; })()"
+    )
+    browser.click("#step")
+    browser.wait("window.isWaiting()")
+    before = browser.ask(PICTURES)
+    browser.type("#data", "circles")
+    browser.wait(f"window.drawn && {PICTURES} > {before}")
+    assert browser.ask("document.querySelector('#message').innerText") == ""
+
+
 def test_two_columns_of_a_table_in_the_playground(
     browser: Browser, address: str, work: Path
 ) -> None:

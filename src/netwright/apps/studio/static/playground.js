@@ -158,6 +158,7 @@ function show(numbers, arrays) {
 // Once for each frame of the screen: what came meanwhile is not seen by anybody.
 function drawNewest() {
   frame = 0;
+  if (!latest) return;  // another plan has begun since the frame was asked for
   redraw(areUnitsNew);
   areUnitsNew = false;
   find("stage").dataset.pictures = Number(find("stage").dataset.pictures || 0) + 1;
