@@ -55,6 +55,24 @@ def test_a_run_on_arrays_is_looked_into_with_the_arrays(tmp_path: Path) -> None:
     assert nw.inspect(run, "saliency", data=(inputs, targets), example=2).caption
 
 
+def test_an_own_input_is_looked_at_without_the_data_where_that_is_not_read(tmp_path: Path) -> None:
+    rows = "".join(f"{n},{n % 7},{'ab'[n > 20]}\n" for n in range(40))
+    (tmp_path / "things.csv").write_text("size,rest,kind\n" + rows)
+    out = tmp_path / "run"
+    nw.fit("mlp", tmp_path / "things.csv", target="kind", epochs=1, out=out, quiet=True)
+    row = {"size": 3, "rest": 1}
+    with_data = nw.open_run(out)
+    seen = nw.inspect(with_data, "saliency", of=row)
+    assert with_data.known_data is None
+    (tmp_path / "things.csv").unlink()
+    assert nw.inspect(out, "saliency", of=row) == seen
+    for view, settings in (("saliency", {"method": "integrated"}), ("occlusion", {})):
+        with pytest.raises(ConfigError, match=r"^this view needs the run's data: .*things\.csv"):
+            nw.inspect(out, view, of=row, **settings)
+    with pytest.raises(ConfigError, match="not of a single input"):
+        nw.inspect(out, "confusion", of=row)
+
+
 def test_what_needs_no_data_does_not_load_any(
     moons_run: nw.Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -45,8 +45,12 @@ def look_at(
 ) -> View:
     """The same with an own input (1, ...) that is encoded."""
     entry = VIEWS.load(view)
-    found = (None, "") if entry.data == "unused" else _at_hand(run, data)
-    return entry.show(Subject(run, *found, own=own), dict(settings))
+    if own is not None and data is None:
+        subject = Subject(run, run.data_at_hand, own=own)  # which may not be needed
+    else:
+        found = (None, "") if entry.data == "unused" else _at_hand(run, data)
+        subject = Subject(run, *found, own=own)
+    return entry.show(subject, dict(settings))
 
 
 def inspectable(run: str | Path | Run, *, data: Any = None) -> dict[str, str]:

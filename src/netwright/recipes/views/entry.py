@@ -32,7 +32,8 @@ class ViewEntry:
         measure: the run and the view's settings -> the view.
         refusal: why this run has no such view, in one sentence; empty where it has one.
         settings: what may be set.
-        data: whether the run's data is needed, welcome where it is at hand, or not looked for.
+        data: whether the run's data is needed, welcome where it is at hand, or not looked for; an
+            input of one's own is in its place, but for what the view itself reads of it.
         one_input: whether an example must be one tensor; a run may read several.
         own_input: whether it can be of an input of one's own, in the place of an example.
         section: of the report; None: it is only shown on request.
@@ -53,10 +54,10 @@ class ViewEntry:
 
     def why_not(self, subject: Subject) -> str:
         """Why this run does not have the view, data and all; empty where it has."""
-        if self.data == "needed" and subject.sample is None:
-            return f"this view needs the run's data: {subject.absent}"
         if subject.own is not None and not self.own_input:
             return "this view is not of a single input that is given: leave it out"
+        if self.data == "needed" and subject.own is None and subject.sample is None:
+            return f"this view needs the run's data: {subject.absent}"
         if self.one_input and subject.run.spec.inputs == "parts":
             return f"this view is for a model of one input, {subject.name} reads several"
         return self.refusal(subject)

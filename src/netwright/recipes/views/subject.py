@@ -3,7 +3,7 @@
 Shapes: N examples of the split that the results tell of, B examples of a batch.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 
 import torch
@@ -21,21 +21,43 @@ from netwright.models.model import Model
 from netwright.recipes.saved.run_record import RunRecord
 from netwright.train.evaluate import predict
 
+Found = tuple[Sample | None, str]  # a sample of the data, or why there is none
+
 
 class Subject:
     """A run that is looked at, with a sample of its data where that is at hand.
 
     Args:
         run: what is looked at; nothing of it is changed.
-        sample: of its data, or None.
+        sample: of its data, or None; or what finds it and `absent` once a view reads data.
         absent: why there is none, in one sentence.
         own: an encoded input (1, ...) that is looked at in the place of an example, or None.
     """
 
     def __init__(
-        self, run: RunRecord, sample: Sample | None, absent: str = "", *, own: Tree = None
+        self,
+        run: RunRecord,
+        sample: Sample | Callable[[], Found] | None,
+        absent: str = "",
+        *,
+        own: Tree = None,
     ) -> None:
-        self.run, self.sample, self.absent, self.own = run, sample, absent, own
+        self.run, self.own = run, own
+        self._find = sample if callable(sample) else lambda: (sample, absent)
+
+    @cached_property
+    def _found(self) -> Found:
+        return self._find()
+
+    @property
+    def sample(self) -> Sample | None:
+        """The sample of its data, or None."""
+        return self._found[0]
+
+    @property
+    def absent(self) -> str:
+        """Why there is none, in one sentence."""
+        return self._found[1]
 
     @property
     def name(self) -> str:
