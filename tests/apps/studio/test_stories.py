@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from netwright.recipes.saved.run_notes import note_run
 from tests.apps.studio.browser import CHROMIUM, Browser
 
 pytest.importorskip("uvicorn")
@@ -99,7 +100,8 @@ def test_compare_by_ticking_and_on_a_phone(browser: Browser, work: Path) -> None
         for width in ("1", "16"):
             words = ("mlp", "moons", "--set", f"model.hidden={width}", "--seed", seed, *SHORT)
             assert typed(work, "train", *words).wait(120) == 0
-    browser.wait("document.querySelectorAll('#runs tbody tr').length === 6")
+    note_run(min((work / "runs").iterdir()), tags=["goods"], note="no good")
+    browser.wait("document.querySelectorAll('#runs tbody input:enabled').length === 6")
     browser.ask("document.querySelectorAll('#runs tbody input').forEach((one) => one.click())")
     browser.click("#compare")
     browser.wait("document.querySelector('#comparison')?.innerText.includes('against')")
@@ -114,7 +116,7 @@ def test_compare_by_ticking_and_on_a_phone(browser: Browser, work: Path) -> None
     browser.wait("document.querySelector('#runs').innerText.includes('<b>as text</b>')")
     browser.click("button[aria-label='only runs tagged good']")
     browser.wait("document.querySelectorAll('#runs tbody tr').length === 1")
-    assert browser.ask("location.search.includes('filter=good')")
+    assert browser.ask("location.search.includes('filter=tag%3Agood')")
     browser.type("#filter", "nothing like it")
     browser.wait("document.querySelector('#runs').innerText.includes('No run fits')")
 

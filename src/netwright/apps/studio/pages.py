@@ -63,7 +63,9 @@ def runs_page(folder: str) -> str:
     page.section(
         "All runs",
         row(
-            text_field("filter", "Filter", shown="a part of a name, a model, data, a tag"),
+            text_field(
+                "filter", "Filter", shown="a part of a name, a model, data, a note; tag:good"
+            ),
             choice_field("state", "State", STATES),
         ),
         row(

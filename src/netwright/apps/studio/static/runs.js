@@ -22,6 +22,7 @@ const COLUMNS = {
   seed: (run) => run.seed,
   began: (run) => run.began,
 };
+const TAG = "tag:";  // before the whole of a tag in the filter
 const MOOD = { finished: "good", training: "live", unreadable: "bad", interrupted: "bad" };
 const address = new URLSearchParams(location.search);
 const ticked = new Set(address.getAll("tick"));
@@ -50,11 +51,13 @@ function remember() {
   history.replaceState(null, "", kept.size ? `?${kept}` : location.pathname);
 }
 
+const said = (run) => `${run.name} ${run.model} ${run.data} ${run.state} ${run.tags.join(" ")} ${run.note}`.toLowerCase();
+
 function shown() {
   const words = find("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
   const state = find("state").value;
   const fits = (run) => (!state || run.state === state)
-    && words.every((word) => `${run.name} ${run.model} ${run.data} ${run.state} ${run.tags.join(" ")} ${run.note}`.toLowerCase().includes(word));
+    && words.every((word) => (word.startsWith(TAG) ? run.tags.some((tag) => TAG + tag.toLowerCase() === word) : said(run).includes(word)));
   const value = COLUMNS[sort.by] || COLUMNS.began;
   const order = (a, b) => {
     const [x, y] = [value(a), value(b)];
@@ -110,7 +113,7 @@ function actions(run) {
 // Tags, each of which filters by itself, and the note.
 function remarks(run) {
   const tags = run.tags.map((tag) => element("button", { type: "button", className: "tag", "aria-label": `only runs tagged ${tag}`,
-    onclick: () => { find("filter").value = tag; draw(); } }, tag));
+    onclick: () => { find("filter").value = TAG + tag; draw(); } }, tag));
   return [...(tags.length ? [element("div", { className: "tags" }, ...tags)] : []),
     ...(run.note ? [element("div", { className: "faint note-of" }, run.note)] : []),
     ...(run.trouble && run.state !== "unreadable" ? [element("div", { className: "faint note-of" }, run.trouble)] : [])];
