@@ -15,6 +15,7 @@ from netwright.apps.server.refusal import RefusalError
 from netwright.apps.server.server_config import ServerConfig
 from netwright.apps.studio.jobs import Job, Jobs
 from netwright.apps.studio.theory_routes import LEDGER, TheoryRoutes
+from netwright.theory.catalog import CLAIMS
 from tests.apps.studio.conftest import Open
 
 
@@ -84,6 +85,15 @@ def test_an_experiment_that_nobody_waits_for_is_ended(tmp_path: Path, end: str) 
     with pytest.raises(RefusalError, match="was stopped"):
         asyncio.run(routes.check(request))
     assert ended == ["novikoff"]
+
+
+def test_claims_are_loaded_from_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    routes = TheoryRoutes(tmp_path, ServerConfig(), Jobs(tmp_path), lambda: False)
+    loaded: list[str] = []
+    monkeypatch.setattr(type(CLAIMS), "load", lambda _, name: loaded.append(name))
+    monkeypatch.setattr(asyncio, "sleep", lambda _: pytest.fail("it waited"))
+    asyncio.run(routes.load_ahead())
+    assert loaded == list(CLAIMS)
 
 
 def test_names_of_other_arguments_are_no_settings(studio: Open) -> None:

@@ -23,7 +23,6 @@ from netwright.core.files.storage import read_bytes
 from netwright.theory.catalog import CLAIMS
 
 LEDGER = f"{LOGS}/ledger.html"
-AHEAD = 2.0  # seconds after the start: the first page comes first
 LOOK_EVERY = 0.25  # seconds, whether an experiment is still wanted
 
 
@@ -59,7 +58,6 @@ class TheoryRoutes:
 
     async def load_ahead(self) -> None:
         """Load all claims one by one while nobody waits: a hundred files at once take seconds."""
-        await asyncio.sleep(AHEAD)
         for name in CLAIMS:
             await asyncio.to_thread(CLAIMS.load, name)
 
