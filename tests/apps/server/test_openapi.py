@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import netwright as nw
 from netwright.apps.server.measurements import Measurements
 from netwright.apps.server.openapi import describe_api
 from netwright.apps.server.served_runs import ServedRuns
@@ -40,6 +41,18 @@ def test_rows_have_the_columns_of_the_run(runs: ServedRuns) -> None:
         "remarks",
     ]
     assert operation["parameters"][0]["schema"] == {"type": "boolean", "default": True}
+
+
+def test_a_number_that_is_not_written_plainly_is_a_text_or_a_number(tmp_path: Path) -> None:
+    rows = "".join(f"{n % 9}%,{'ab'[n > 20]}\n" for n in range(40))
+    (tmp_path / "rates.csv").write_text("rate,kind\n" + rows)
+    out = tmp_path / "run"
+    nw.fit("logistic", tmp_path / "rates.csv", target="kind", out=out, quiet=True)
+    paths = describe_api(ServedRuns({"rates": out}, Measurements()), needs_token=False)["paths"]
+    content = paths["/runs/rates/predict"]["post"]["requestBody"]["content"]
+    row = content["application/json"]["schema"]["properties"]["rows"]["items"]
+    cell = {"type": ["string", "number", "null"], "examples": ["12%"]}
+    assert row["properties"]["rate"] == cell
 
 
 def test_a_token_is_named_where_it_is_needed(runs: ServedRuns) -> None:

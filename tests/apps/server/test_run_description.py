@@ -4,7 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
+import torch
 
+import netwright as nw
 from netwright.apps.server.accepted_forms import Accepted
 from netwright.apps.server.given_inputs import read_inputs
 from netwright.apps.server.measurements import Measurements
@@ -42,6 +44,21 @@ def test_other_runs_have_the_columns_of_their_inputs(runs: ServedRuns) -> None:
     assert columns_of(runs["reverse"].run) == [{"name": "source", "type": "string"}]
     assert [one["type"] for one in columns_of(runs["iris"].run)] == ["number"] * 4
     assert columns_of(runs["pets"].run) == []
+
+
+def test_numbers_that_are_not_written_plainly_are_texts_with_an_example(tmp_path: Path) -> None:
+    rows = "".join(f'"{n}.234,50 €",{n % 9}%,{"ab"[n > 20]}\n' for n in range(1, 41))
+    (tmp_path / "prices.csv").write_text("price,rate,kind\n" + rows)
+    out = tmp_path / "run"
+    nw.fit("logistic", tmp_path / "prices.csv", target="kind", out=out, quiet=True)
+    run = ServedRuns({"prices": out}, Measurements())["prices"].run
+    assert columns_of(run) == [
+        {"name": "price", "type": "string", "example": "€1.234,5"},
+        {"name": "rate", "type": "string", "example": "12%"},
+    ]
+    body = example_body(run).encode()
+    typed = run.encode(read_inputs(run, "application/json", body, ServerConfig()))
+    assert torch.equal(typed, run.encode([{"price": 1234.5, "rate": 0.12}]))
 
 
 def test_a_language_model_is_not_asked_to_predict(runs: ServedRuns) -> None:

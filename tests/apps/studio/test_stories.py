@@ -1,7 +1,9 @@
 """What people do in the studio, in a real browser without a network."""
 
+import json
 import math
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -89,6 +91,7 @@ def test_upload_a_table_train_on_it_see_its_report_ask_it_and_look_inside(
     browser.type("input[name='size']", "9.5")
     browser.click("#ask")
     browser.wait("document.querySelector('#answer')?.innerText.includes('p(big)')")
+    browser.click("#hangs-on summary")
     browser.wait("document.querySelector('#hangs-on img')?.naturalWidth > 0")
     browser.go(f"{home(address)}/inside?run=runs/{run.name}&view=confusion")
     browser.wait("document.querySelector('#shown img')?.naturalWidth > 0")
@@ -164,6 +167,7 @@ def test_a_drawing_is_asked(browser: Browser, address: str, work: Path) -> None:
     browser.wait("document.querySelector('canvas')")
     browser.drag("canvas", [(0.3, 0.3), (0.7, 0.7)])
     browser.wait("document.querySelector('#answer')?.innerText.includes('p(circle)')")
+    browser.click("#hangs-on summary")
     browser.wait("document.querySelector('#hangs-on img')?.naturalWidth > 0")
 
 
@@ -344,6 +348,27 @@ def test_odd_tables_are_asked(browser: Browser, address: str, work: Path) -> Non
     browser.wait("document.querySelector('textarea[name=\"rows\"]')")
     browser.click("#ask")
     browser.wait("document.querySelector('#answer')?.innerText.includes('p(b)')")
+
+
+def test_numbers_with_signs_are_asked_as_the_command_reads_them(
+    browser: Browser, address: str, work: Path
+) -> None:
+    rows = "".join(f'"{n}.234,50 €",{n},{"ab"[n > 20]}\n' for n in range(1, 41))
+    (work / "prices.csv").write_text("price,size,kind\n" + rows)
+    words = ("logistic", "prices.csv", "--target", "kind", "--out", "runs/prices", *SHORT[2:])
+    assert typed(work, "train", *words).wait(120) == 0
+    (work / "prices.csv").unlink()
+    browser.go(home(address) + "/try?run=runs/prices")
+    browser.type("input[name='size']", "19")
+    for price in ("2.000", "2.234,5 €"):  # more than a thousand, not two; with a comma
+        browser.type("input[name='price']", price)
+        browser.click("#ask")
+        browser.wait(f"document.querySelector('#command').innerText.includes('{price}')")
+        command = browser.ask("document.querySelector('#command code').textContent")
+        said = [sys.executable, "-m", *shlex.split(command), "--json"]
+        (told,) = json.loads(subprocess.run(said, cwd=work, capture_output=True, check=True).stdout)
+        shown = browser.ask("document.querySelector('#answer td.number').textContent")
+        assert float(shown) == pytest.approx(max(told["p(a)"], told["p(b)"]), rel=1e-3)
 
 
 def test_a_projector_shows_large_letters_on_every_page(browser: Browser, address: str) -> None:

@@ -3,7 +3,7 @@
 Source: OpenAPI Initiative, "OpenAPI Specification" 3.1.0 (2021).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from netwright.apps.server.accepted_forms import CSV, IMAGE, JSON, LINES, can_generate
@@ -141,10 +141,7 @@ def _body(run: Run) -> dict[str, Any]:
     row = {
         "type": "object",
         "required": [one["name"] for one in columns],
-        "properties": {
-            one["name"]: {"type": [one["type"], "null"], "examples": one.get("values", [])}
-            for one in columns
-        },
+        "properties": {one["name"]: _cell(one) for one in columns},
     }
     items: dict[str, Any] = {
         "rows": row,
@@ -162,6 +159,13 @@ def _body(run: Run) -> dict[str, Any]:
         for key in served_forms(run).keys
     ]
     return forms[0] if len(forms) == 1 else {"oneOf": forms}
+
+
+def _cell(column: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of a cell; a number that has an example is taken as it is, too."""
+    if "example" in column:
+        return {"type": ["string", "number", "null"], "examples": [column["example"]]}
+    return {"type": [column["type"], "null"], "examples": column.get("values", [])}
 
 
 def _schema(kind: str, default: Any) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from netwright.data.series.encoder import SeriesEncoder
 from netwright.data.tables.encoding import TableEncoder
 from netwright.data.tables.features.category_feature import CategoryFeature
 from netwright.data.tables.features.feature import Feature
+from netwright.data.tables.features.number_feature import NumberFeature
 from netwright.data.text.pair_encoder import PairEncoder
 from netwright.data.text.row_encoder import RowEncoder
 from netwright.data.text.spans.span_encoder import SpanEncoder
@@ -50,7 +51,10 @@ def served_forms(run: Run) -> Accepted:
 
 
 def columns_of(run: Run) -> list[dict[str, Any]]:
-    """The columns of a row: name, type, and the values that a category may have."""
+    """The columns of a row: name, type, and the values that a category may have.
+
+    Numbers that are not written plainly (12%) are texts, with an example of how they are written.
+    """
     encoder = run.preprocessor
     if isinstance(encoder, TableEncoder):
         return [_column(feature) for feature in encoder.features]
@@ -66,6 +70,8 @@ def columns_of(run: Run) -> list[dict[str, Any]]:
 
 
 def _column(feature: Feature) -> dict[str, Any]:
+    if isinstance(feature, NumberFeature) and feature.form is not None:
+        return {"name": feature.name, "type": "string", "example": feature.form.example}
     if feature.kind == "number":
         return {"name": feature.name, "type": "number"}
     column: dict[str, Any] = {"name": feature.name, "type": "string"}
@@ -90,4 +96,6 @@ def example_body(run: Run) -> str:
 def _example(column: dict[str, Any]) -> Any:
     if column["type"] == "number":
         return 1.0
+    if "example" in column:
+        return column["example"]
     return (column.get("values") or ["a text"])[0]

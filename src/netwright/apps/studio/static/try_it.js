@@ -5,7 +5,9 @@ import { drawingOf } from "./drawing.js";
 import { ask, element, find, say, trying } from "./elements.js";
 import { shownView, viewOf } from "./shown_view.js";
 
-let told = null, drawing = null, picture = null;
+let told = null, drawing = null, picture = null, asked = null;
+const explanation = element("div");
+const reasons = element("details", { id: "hangs-on", ontoggle: () => trying(explain) }, element("summary", {}, "What the answer hangs on"), explanation);
 
 const name = () => find("run").value;
 const MOST_FIELDS = 200;
@@ -28,6 +30,9 @@ function columnField(column) {
   if (column.values) {
     return field(column.name, element("select", { name: column.name }, ...["", ...column.values].map((one) =>
       element("option", { value: one, selected: one === value }, one || "(missing)"))));
+  }
+  if (column.example) {
+    return field(column.name, element("input", { type: "text", name: column.name, value }), `a number, written as ${column.example}`);
   }
   if (column.type === "number") {
     return field(column.name, element("input", { type: "text", inputMode: "decimal", name: column.name, value }));
@@ -55,7 +60,7 @@ function fields() {
   const zeros = (sizes) => sizes.length ? Array(sizes[0]).fill(zeros(sizes.slice(1))) : 0;
   const inJson = (value) => element("textarea", { rows: 8, name: jsonKey(), value: JSON.stringify([value]) });
   if (jsonKey() === "inputs") return [field("Inputs as JSON", inJson(zeros(shape)), `of shape ${shape.join(" x ")}`)];
-  const row = Object.fromEntries(columns.map((column) => [column.name, column.type === "number" ? 0 : column.values?.[0] ?? ""]));
+  const row = Object.fromEntries(columns.map((column) => [column.name, column.type === "number" ? 0 : column.example ?? column.values?.[0] ?? ""]));
   return [field("Rows as JSON", inJson(row), `of ${columns.length} columns`)];
 }
 
@@ -70,22 +75,25 @@ async function choose() {
   say(silent ? "This run predicts nothing by itself." : "", silent);
 }
 
+// A row as the command reads it: pairs where no sign of a cell could be taken for one between them. Cells are texts, as there.
+function asTyped(row) {
+  const pairs = Object.entries(row), isClear = (word) => word === word.trim() && !word.includes(",");
+  const isPlain = pairs.every(([column, cell]) => isClear(column) && isClear(cell) && !/[={]/.test(column));
+  return isPlain ? pairs.map((pair) => pair.join("=")).join(",") : JSON.stringify(row);
+}
+
+const proba = () => (["class", "labels"].includes(told.gives.target) ? ["--proba"] : []);
+
 async function sent() {
   const fields = values();
   if (picture) {
     const file = picture.files[0] || await drawing.file();
     picture.value = "";
-    return [file, "image/png", ["netwright", "predict", name(), "picture.png", "--proba"]];
+    return [file, "image/png", ["netwright", "predict", name(), "picture.png", ...proba()]];
   }
   if (isRow()) {
-    const row = {}, pairs = [];
-    for (const column of told.takes.columns) {
-      const value = fields[column.name];
-      if (value === "") continue;
-      row[column.name] = column.type === "number" && !Number.isNaN(Number(value)) ? Number(value) : value;
-      pairs.push(`${column.name}=${value}`);
-    }
-    return [JSON.stringify({ rows: [row] }), "application/json", ["netwright", "predict", name(), "--row", pairs.join(","), "--proba"]];
+    const row = Object.fromEntries(told.takes.columns.map((column) => [column.name, fields[column.name]]).filter(([, cell]) => cell !== ""));
+    return [JSON.stringify({ rows: [row] }), "application/json", ["netwright", "predict", name(), "--row", asTyped(row), ...proba()]];
   }
   if ("text" in fields) return [JSON.stringify({ texts: [fields.text] }), "application/json", ["netwright", "predict", name(), "texts.txt"]];
   return [`{"${jsonKey()}": ${fields[jsonKey()]}}`, "application/json", []];
@@ -112,19 +120,24 @@ async function question() {
   const reply = await fetch(`/api/predict?run=${encodeURIComponent(name())}`, { method: "POST", body, headers: { "Content-Type": media } });
   const said = await reply.json();
   if (!reply.ok) throw new Error(said.error);
-  const reasons = element("div", { id: "hangs-on" }, element("p", { className: "faint" }, "What the answer hangs on is measured ..."));
   find("answer").replaceChildren(...said.answers.map(answered),
     ...(said.remarks || []).map((remark) => element("p", { className: "bad" }, remark)), reasons);
   if (words.length) showCommand(words);
   if (!picture) keep(isRow() || "text" in values() ? values() : {});  // JSON is too long for an address
   say("");
-  await explain(body, media, reasons);
+  asked = { body, media };
+  explanation.replaceChildren();
+  await explain();
 }
 
-// What the answer hangs on: how far it falls when a part of the input is hidden.
-async function explain(body, media, place) {
-  const found = await viewOf({ run: name(), view: "occlusion" }, body, media).then(shownView).catch((error) => [element("p", { className: "faint" }, error.message)]);
-  place.replaceChildren(element("h3", {}, "What the answer hangs on"), ...found);
+// How far the answer falls when a part of the input is hidden. It is measured only while it is open: the training mean that
+// hides a part is that of the run's data, which takes a while to load.
+async function explain() {
+  if (!reasons.open || explanation.hasChildNodes()) return;
+  const mine = asked;
+  explanation.replaceChildren(element("p", { className: "faint" }, "measuring ..."));
+  const found = await viewOf({ run: name(), view: "occlusion" }, mine.body, mine.media).then(shownView).catch((error) => [element("p", { className: "faint" }, error.message)]);
+  if (asked === mine) explanation.replaceChildren(...found);
 }
 
 async function generate() {
