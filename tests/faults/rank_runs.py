@@ -65,6 +65,10 @@ class RankRun(Protocol):
         """Whether all ranks but a lost one end in time."""
         ...
 
+    def is_over(self, lost: int | None = None) -> bool:
+        """Whether all ranks but a lost one have ended by now."""
+        ...
+
     def said(self) -> str:
         """What they wrote to standard error."""
         ...
@@ -98,9 +102,13 @@ class ForkedRun:
 
     def wait(self, lost: int | None = None) -> bool:
         until = time.monotonic() + LIMIT
+        for number, rank in enumerate(self.ranks):
+            if number != lost:
+                rank.join(max(0.0, until - time.monotonic()))
+        return self.is_over(lost)
+
+    def is_over(self, lost: int | None = None) -> bool:
         others = [rank for number, rank in enumerate(self.ranks) if number != lost]
-        for rank in others:
-            rank.join(max(0.0, until - time.monotonic()))
         return not any(rank.is_alive() for rank in others)
 
     def said(self) -> str:
@@ -155,6 +163,9 @@ class LaunchedRun:
             return False
         return True
 
+    def is_over(self, lost: int | None = None) -> bool:
+        return self.launcher.poll() is not None
+
     def said(self) -> str:
         return self.errors.read_text()
 
@@ -177,12 +188,19 @@ def new_notes(out: Path) -> Path:
 
 def wait_for_step(run: RankRun, step: int) -> None:
     """Wait until a checkpoint of this step or a later one is there."""
-    until = time.monotonic() + LIMIT
-    while newest_step(run.out) < step:
-        assert time.monotonic() < until, run.said()
-        time.sleep(0.005)
+    wait_until(run, lambda: newest_step(run.out) >= step)
     if isinstance(run, LaunchedRun):
         run.find_ranks()
+
+
+def wait_until(run: RankRun, is_so: Callable[[], bool]) -> None:
+    """Wait for what a run does on its way; one that has ended, or takes too long, fails."""
+    until = time.monotonic() + LIMIT
+    is_last = False
+    while not is_so():
+        assert not is_last, run.said()
+        is_last = run.is_over() or time.monotonic() > until
+        time.sleep(0.005)
 
 
 def newest_step(out: Path) -> int:

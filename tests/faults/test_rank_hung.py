@@ -15,12 +15,20 @@ from netwright.recipes.fitting import training
 from netwright.train.callback import Callback
 from netwright.train.ranks import joined
 from netwright.train.state import TrainState
-from tests.faults.rank_runs import Bug, ForkedRun, LaunchedRun, RankRun, wait_for_step
+from tests.faults.rank_runs import (
+    Bug,
+    ForkedRun,
+    LaunchedRun,
+    RankRun,
+    wait_for_step,
+    wait_until,
+)
 from tests.faults.scenario import Figures, Scenario
 from tests.faults.test_sharded_save import call_all, hurt_in_save
 
 TIMEOUT, SHORT_TIMEOUT = 10.0, 2.0
-REACTION, SHORT_REACTION = 60.0, 1.0  # seconds after it in which the rank must be named
+LONG_TIMEOUT = 4.0  # of a run that does not keep its own
+REACTION = 60.0  # seconds after it in which the rank must be named
 STEP = 12
 Hang = Callable[[Path, float, int], tuple[RankRun, float]]  # the run, and when its rank hung
 
@@ -69,8 +77,7 @@ def sharded_and_stopped_in_a_save(
     run = ForkedRun(
         out, timeout=timeout, bug=partial(call_all, bugs), settings={"parallel": "shard"}
     )
-    while not sign.exists():
-        time.sleep(0.01)
+    wait_until(run, sign.exists)
     return run, time.monotonic()
 
 
@@ -84,25 +91,32 @@ def forked_and_looping(out: Path, timeout: float, victim: int) -> tuple[RankRun,
     sign = out.with_name(f"{out.name}-loops")
     run = ForkedRun(out, timeout=timeout, callbacks=[EndlessLoop(victim, sign)])
     wait_for_step(run, STEP)
-    while not sign.exists():
-        time.sleep(0.01)
+    wait_until(run, sign.exists)
     return run, time.monotonic()
 
 
-def measure_hangs(
-    folder: Path, timeout: float, hangs: Sequence[tuple[Hang, int]], reaction: float = REACTION
-) -> Figures:
+def sentence(victim: int, timeout: float) -> str:
+    return f"error: rank {victim} does not answer for {timeout:g} s, in "
+
+
+def measure_hangs(folder: Path, timeout: float, hangs: Sequence[tuple[Hang, int]]) -> Figures:
     """Let ranks hang; the other says which one it is, and in what, and the run is over."""
-    seconds, ended, orphans = [], [], []
+    seconds, named, ended, orphans = [], [], [], []
     for number, (hang, victim) in enumerate(hangs):
         run, began = hang(folder / f"hung-{number}", timeout, victim)
-        sentence = f"error: rank {victim} does not answer for {timeout:g} s, in "
-        while sentence not in run.said() and time.monotonic() < began + timeout + reaction:
+        until = began + timeout + REACTION
+        while sentence(victim, timeout) not in run.said() and time.monotonic() < until:
+            if run.is_over(lost=victim):
+                break
             time.sleep(0.02)
         seconds.append(time.monotonic() - began)
+        named.append(sentence(victim, timeout) in run.said())
         ended.append(run.wait(lost=victim))
         orphans.append(run.close(lost=victim))
-    in_time = [timeout - 1 <= taken < timeout + reaction for taken in seconds]
+    in_time = [
+        was_named and timeout - 1 <= taken < timeout + REACTION
+        for was_named, taken in zip(named, seconds, strict=True)
+    ]
     return Figures(
         n=len(hangs),
         passed=sum(
@@ -162,13 +176,15 @@ def test_hung_ranks_of_the_command_are_named_after_ten_seconds(tmp_path: Path) -
 
 
 def patience_without_end() -> None:
-    long = SHORT_TIMEOUT + SHORT_REACTION + 1
-    mock.patch.object(training, "joined", lambda timeout, **more: joined(long, **more)).start()
+    patient = partial(joined, LONG_TIMEOUT)
+    mock.patch.object(training, "joined", lambda timeout, **more: patient(**more)).start()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("hang", [forked_and_stopped, sharded_and_stopped_in_a_save])
 def test_planted_bug_a_timeout_that_nobody_keeps_is_found(hang: Any, tmp_path: Path) -> None:
     hurt = partial(hang, bug=patience_without_end)
-    figures = measure_hangs(tmp_path, SHORT_TIMEOUT, [(hurt, 1)], SHORT_REACTION)
-    assert figures.passed == 0
+    figures = measure_hangs(tmp_path, SHORT_TIMEOUT, [(hurt, 1)])
+    assert (figures.passed, figures.counts["named in time"]) == (0, 0)
+    said = "".join(file.read_text() for file in tmp_path.glob("hung-0-notes-*/errors-*"))
+    assert sentence(1, LONG_TIMEOUT) in said
