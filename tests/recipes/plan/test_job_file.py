@@ -1,5 +1,6 @@
 """Job files are what shells and clusters read, and name what they are given."""
 
+import os
 import shlex
 import subprocess
 from pathlib import Path
@@ -35,17 +36,40 @@ def test_slurm_meets_at_its_first_node_and_starts_again() -> None:
     assert "#SBATCH --nodes=3" in script
     assert "#SBATCH --requeue" in script
     assert '--rdzv-endpoint "$HEAD:29500"' in script
-    found = subprocess.run(
-        ["bash", "-c", f"HEAD=$'one\\ntwo'\n{line_of(script, 'HEAD=${')}\necho $HEAD"],
+
+
+@pytest.mark.parametrize(
+    ("means", "endpoint"),
+    [
+        ("10.0.0.7 STREAM one", "one:29500"),
+        ("127.0.1.1 STREAM one", "10.0.0.7:29500"),
+        ("", "one:29500"),
+    ],
+)
+def test_a_first_node_whose_name_no_other_reaches_is_given_by_its_address(
+    means: str, endpoint: str, tmp_path: Path
+) -> None:
+    """The script is run, with commands in place of the cluster's."""
+    commands = {
+        "scontrol": "printf 'one\\ntwo\\n'",
+        "getent": f"echo '{means}'; exit {0 if means else 2}",
+        "hostname": "echo '10.0.0.7 192.168.0.7 fd00::7 '",
+        "srun": 'printf "%s\\n" "$@"',
+    }
+    for name, body in commands.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
+        (tmp_path / name).chmod(0o755)
+    environment = {"SLURM_JOB_NODELIST": "one,two", "SLURM_JOB_ID": "5"}
+    said = subprocess.run(
+        ["bash"],
+        input=CLUSTERS["slurm"](JOB),
         capture_output=True,
         text=True,
         check=True,
-    )
-    assert found.stdout == "one\n"
-
-
-def line_of(script: str, start: str) -> str:
-    return next(line for line in script.splitlines() if line.startswith(start))
+        env={**environment, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
+    ).stdout.splitlines()
+    assert said[said.index("--rdzv-endpoint") + 1] == endpoint
+    assert said[said.index("--rdzv-id") + 1] == "5"
 
 
 def test_pods_find_the_first_one_by_its_name() -> None:
