@@ -6,16 +6,20 @@ machine, and whoever reaches one may write to the store. And it tells where the 
 a machine that was lost and starts anew waits for it in vain (torch 2.13).
 
 The machine that has the address hosts the meeting; each of the others uses the address from which
-it reaches that one.
+it reaches that one. A name that is not known yet, as that of a pod which has just started, is
+looked up again for a minute.
 
 Source: https://docs.pytorch.org/docs/stable/elastic/run.html.
 """
 
 import errno
+import ipaddress
 import socket
 import sys
+import time
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
 from torch.distributed import TCPStore  # type: ignore[attr-defined]
 from torch.distributed.elastic.rendezvous import (
@@ -36,6 +40,11 @@ from torch.distributed.run import main as torchrun
 BACKEND = "bound"
 PORT = 29400  # torch's own, where an endpoint names none
 ANSWER = timedelta(seconds=60)
+AGAIN = 1.0  # seconds until a name is looked up again
+TIMEOUTS = ("join", "last_call", "close", "heartbeat")
+KEEP_ALIVE = ("keep_alive_interval", "keep_alive_max_attempt")
+KEYS = (*(f"{name}_timeout" for name in TIMEOUTS), *KEEP_ALIVE)  # of --rdzv-conf
+OF_TORCH = {"timeout"}  # torchrun sets it for every backend
 NOT_HERE = {errno.EADDRNOTAVAIL, errno.EADDRINUSE}  # another machine's, or another process has it
 
 
@@ -71,6 +80,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def create_bound_handler(params: RendezvousParameters) -> RendezvousHandler:
     """How the agents of all machines meet, and where their processes do."""
+    for key in params.config.keys() - {*KEYS, *OF_TORCH}:
+        raise ValueError(f"--rdzv-conf has the unknown key {key!r}; there are {', '.join(KEYS)}")
+    timeouts = {name: params.get_as_int(f"{name}_timeout") for name in TIMEOUTS}
+    keep_alive = {name: params.get_as_int(name) for name in KEEP_ALIVE}
     host, port = parse_rendezvous_endpoint(params.endpoint, default_port=PORT)
     store = hosted_store(host, port)
     params.local_addr = params.local_addr or address_towards(host, port)
@@ -86,20 +99,27 @@ def create_bound_handler(params: RendezvousParameters) -> RendezvousHandler:
         params.min_nodes,
         params.max_nodes,
         params.local_addr,
-        RendezvousTimeout(join=timedelta(seconds=params.get_as_int("join_timeout", 600) or 600)),
-        keep_alive_interval=params.get_as_int("keep_alive_interval", 5) or 5,
+        RendezvousTimeout(
+            **{
+                name: timedelta(seconds=seconds)
+                for name, seconds in timeouts.items()
+                if seconds is not None
+            }
+        ),
+        **{name: value for name, value in keep_alive.items() if value is not None},
     )
     return handler
 
 
 def hosted_store(host: str, port: int) -> TCPStore | None:
     """A store that listens there; None where the address is another machine's, or is taken."""
-    *_, place = socket.getaddrinfo(host, port, socket.AF_INET, socket.SOCK_STREAM)[0]
-    if str(place[0]).startswith("127.") and host != "localhost" and not host.startswith("127."):
+    family, place = find_address(host, port)
+    is_meant = host == "localhost" or host.startswith("127.") or ":" in host
+    if ipaddress.ip_address(place[0]).is_loopback and not is_meant:
         raise RendezvousConnectionError(
             f"{host} means {place[0]} on this machine, which no other reaches: give its address"
         )
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind(place)
@@ -109,7 +129,7 @@ def hosted_store(host: str, port: int) -> TCPStore | None:
         if error.errno in NOT_HERE:
             return None
         raise
-    host, port = listener.getsockname()
+    host, port = listener.getsockname()[:2]
     return TCPStore(
         host,
         port,
@@ -121,10 +141,28 @@ def hosted_store(host: str, port: int) -> TCPStore | None:
     )
 
 
+def find_address(host: str, port: int) -> tuple[socket.AddressFamily, tuple[Any, ...]]:
+    """The address of a name; that of IPv4 where it has both, for not every machine has IPv6."""
+    until = time.monotonic() + ANSWER.total_seconds()
+    while True:
+        try:
+            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except socket.gaierror as error:
+            if time.monotonic() > until:
+                raise RendezvousConnectionError(
+                    f"{host} has had no address for {ANSWER.total_seconds():g} s: {error.strerror}"
+                ) from None
+            time.sleep(AGAIN)
+        else:
+            family, *_, place = min(found, key=lambda one: one[0] != socket.AF_INET)
+            return family, place
+
+
 def address_towards(host: str, port: int) -> str:
     """The address of this machine that another one sees; nothing is sent."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.connect((host, port))
+    family, place = find_address(host, port)
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        probe.connect(place)
         return str(probe.getsockname()[0])
 
 
