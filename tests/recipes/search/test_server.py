@@ -5,15 +5,30 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from netwright.core.errors import ConfigError, RunError
+from netwright.recipes.fitting.fit import resolve
+from netwright.recipes.plan.recipe import parse_recipe
 from netwright.recipes.search import server
-from netwright.recipes.search.search import resume_search, search, work
-from netwright.recipes.search.server import ServerWorkers, connect, study_name, telling_of_server
+from netwright.recipes.search.search import (
+    SearchRequest,
+    plan_search,
+    resume_search,
+    search,
+    work,
+)
+from netwright.recipes.search.server import (
+    KEEPALIVES,
+    ServerWorkers,
+    connect,
+    study_name,
+    telling_of_server,
+)
 from netwright.recipes.search.space import Value
 from netwright.recipes.search.trial_queue import PROCESS, TrialQueue, Tried
 from tests.forked_ranks import FORKS
@@ -164,6 +179,63 @@ def test_a_server_that_is_lost_on_the_way_is_one_sentence(tmp_path: Path, addres
 
 
 @pytest.mark.slow
+def test_a_session_of_optuna_that_is_lost_between_trials_is_made_anew(
+    tmp_path: Path, address: str
+) -> None:
+    queue = TrialQueue(tmp_path, plan(trials=2, seed=3, storage=address))
+    assert isinstance(queue.workers, ServerWorkers)
+    kept = queue.workers.session.info.backend_pid
+
+    def cut_off(trial: Any, settings: Mapping[str, Value]) -> Tried:
+        with connect(address) as session:
+            ended = session.execute(
+                "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE pid NOT IN "
+                "(pg_backend_pid(), %s) AND application_name = 'netwright'",
+                (kept,),
+            )
+            assert (True,) in ended.fetchall()
+        return learn(trial, settings)
+
+    work(queue, cut_off)
+    assert [trial.state.name for trial in queue.study.trials] == ["COMPLETE"] * 2
+
+
+@pytest.mark.slow
+def test_both_sides_find_a_lost_machine_within_a_minute(address: str) -> None:
+    with connect(address) as session:
+        found = session.execute(
+            "SELECT name, reset_val FROM pg_settings WHERE name LIKE 'tcp_keepalives_%'"
+        ).fetchall()
+        assert {name.removeprefix("tcp_"): int(value) for name, value in found} == KEEPALIVES
+        mine = session.info.get_parameters()
+    assert {name: int(mine[name]) for name in KEEPALIVES} == KEEPALIVES
+    assert KEEPALIVES["keepalives_idle"] + 3 * KEEPALIVES["keepalives_interval"] <= 60
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("quiet", [False, True])
+def test_a_long_wait_for_another_process_is_told_once(
+    address: str, monkeypatch: pytest.MonkeyPatch, quiet: bool
+) -> None:
+    monkeypatch.setattr(server, "PATIENCE", 1)
+    one, other = ServerWorkers(address, "w"), ServerWorkers(address, "w", quiet=quiet)
+    told: list[str] = []
+    monkeypatch.setattr(server, "print_message", told.append)
+    timeouts = iter(range(3))
+    wait = server.SessionLock.wait
+
+    def wait_and_end(lock: server.SessionLock) -> bool:
+        if next(timeouts, None) is None:
+            one.session.close()
+        return wait(lock)
+
+    monkeypatch.setattr(server.SessionLock, "wait", wait_and_end)
+    one.guard.try_to_take()
+    with other.guard:
+        assert told == ([] if quiet else [server.WAITS])
+
+
+@pytest.mark.slow
 def test_a_wrong_password_is_refused_without_telling_it(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -201,6 +273,35 @@ def test_the_same_search_has_the_same_name_wherever_it_is_called_from() -> None:
     name = study_name(plan(storage=here))
     assert name == study_name(plan(storage=there, trials=50))
     assert name != study_name(plan(storage=here, seed=1))
+
+
+def name_of_search(table: Path) -> str:
+    recipe, data, _ = resolve("mlp", table, target="target", hidden=(4,), epochs=1)
+    asked = SearchRequest(space=["train.lr=0.01|0.1"], storage="postgresql://u@localhost/n")
+    return study_name(plan_search(recipe, data, asked))
+
+
+def test_the_same_rows_in_another_folder_are_the_same_search(tmp_path: Path) -> None:
+    rows = [f"{number % 7},{number % 5},{'yes' if number % 2 else 'no'}" for number in range(60)]
+    tables = {"here": rows, "there": rows, "elsewhere": [*rows, "1,1,yes"]}
+    for folder, lines in tables.items():
+        (tmp_path / folder).mkdir()
+        text = "\n".join(["a,b,target", *lines, ""])
+        (tmp_path / folder / "table.csv").write_text(text)
+    here, there, elsewhere = (name_of_search(tmp_path / name / "table.csv") for name in tables)
+    assert here == there != elsewhere
+
+
+def test_vectors_of_words_are_known_by_what_they_hold(tmp_path: Path) -> None:
+    names = []
+    for folder, line in {"here": "film 1 2", "there": "film 1 2", "elsewhere": "film 1 3"}.items():
+        (tmp_path / folder).mkdir()
+        file = tmp_path / folder / "vectors.txt"
+        file.write_text(f"{line}\n")
+        model = {"name": "bag-of-vectors", "embeddings": str(file)}
+        recipe = parse_recipe({"model": model, "data": {"name": "sst2"}})
+        names.append(study_name(replace(plan(), recipe=recipe)))
+    assert names[0] == names[1] != names[2]
 
 
 def test_other_errors_are_not_of_the_server() -> None:

@@ -228,7 +228,7 @@ def run_search(
         print_message(f"searching in {folder}{help_us}")
     go_on = command if plan.is_typed else f"the same nw.search, out={str(folder)!r}"
     with telling_of_server(plan.storage):
-        queue = TrialQueue(folder, plan)
+        queue = TrialQueue(folder, plan, quiet=quiet)
     study = Study(folder, plan, queue.study, data, mine)
     training = TrialTraining(plan=plan, data=replace(data, test=None), mine=mine, deadline=deadline)
 

@@ -4,24 +4,29 @@
 
 An address has no password: others on a machine see the words of a command, and the address stands
 in `search.yaml`. PostgreSQL's own library reads it from PGPASSWORD or ~/.pgpass. The same search,
-from whatever machine and folder, has the same study: its name is the digest of the plan.
+from whatever machine and folder, has the same study: its name is the digest of the plan, in which
+rows and vectors stand for the files that hold them.
 
 Which processes are at work the server knows: each has a lock of its session, which ends with the
-process or its machine.
+process or, once the server finds it silent, with its machine.
 
-Source: https://www.postgresql.org/docs/current/explicit-locking.html, advisory locks.
+Source: https://www.postgresql.org/docs/current/explicit-locking.html, advisory locks;
+https://www.postgresql.org/docs/current/runtime-config-connection.html, keepalives.
 """
 
 import hashlib
 import json
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import parse_qsl, urlsplit
 
 from netwright.core.errors import ConfigError, NetwrightError, RunError
+from netwright.core.terminal.console import print_message
 from netwright.data.files.download import is_offline
+from netwright.recipes.saved.take_vectors import with_file_sum
 from netwright.recipes.search.plan import SearchPlan
 from netwright.recipes.search.server_address import SCHEME
 from netwright.recipes.search.workers import NAME, new_process_name
@@ -30,14 +35,32 @@ if TYPE_CHECKING:
     import psycopg
     from optuna.storages import BaseStorage
 
-PATIENCE = 10  # seconds in which the server must answer
+PATIENCE = 10  # seconds in which the server must answer, and after which a wait is told
+# Either side finds the other one lost within a minute, not after the two hours of most systems.
+KEEPALIVES: Mapping[str, Any] = {
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+}
+WAITS = (
+    f"waiting for another process of this search, which has had its lock for {PATIENCE} s; the "
+    f"server ends the session of a machine that is lost within a minute"
+)
 MAY_DIFFER = ("storage", "trials")  # what machines may name otherwise in the same search
+PLACES = (("data", "path"), ("data", "vocabulary"), ("model", "embeddings"))  # of files
 LOCAL = ("", "localhost", "127.0.0.1", "::1")
 
 
 def study_name(plan: SearchPlan) -> str:
-    """The name of a search among all that a database keeps."""
-    kept = {name: one for name, one in plan.to_mapping().items() if name not in MAY_DIFFER}
+    """The name of a search among all that a database keeps.
+
+    Where a machine has its files is no part of it: the plan holds digests of their rows.
+    """
+    vectors = with_file_sum(plan.recipe.model_settings)
+    whole = replace(plan, recipe=replace(plan.recipe, model_settings=vectors)).to_mapping()
+    kept = {name: one for name, one in whole.items() if name not in MAY_DIFFER}
+    for section, setting in PLACES:
+        kept["recipe"][section].pop(setting, None)
     text = json.dumps(kept, sort_keys=True, default=str)
     return f"netwright-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
@@ -51,8 +74,15 @@ def connect(address: str) -> "psycopg.Connection[Any]":
             "a search on PostgreSQL needs psycopg: pip install 'netwright[postgres]'"
         ) from None
     _check_allowed(address)
+    told = " ".join(f"-c tcp_{name}={value}" for name, value in KEEPALIVES.items())
     try:
-        return psycopg.connect(address, connect_timeout=PATIENCE, application_name="netwright")
+        return psycopg.connect(
+            address,
+            connect_timeout=PATIENCE,
+            application_name="netwright",
+            options=told,  # of the server, which lets go of the locks of who is lost
+            **KEEPALIVES,  # of this side
+        )
     except psycopg.Error as error:
         raise ConfigError(f"{address} cannot be connected to: {_reason(error)}") from None
 
@@ -69,7 +99,11 @@ def open_storage(address: str) -> "BaseStorage":
     from optuna.storages import RDBStorage  # noqa: PLC0415 - optional
 
     # Sessions are made by `connect`: no part of the address is read by anybody else.
-    made = RDBStorage(f"{SCHEME}+psycopg://", engine_kwargs={"creator": lambda: connect(address)})
+    made = RDBStorage(
+        f"{SCHEME}+psycopg://",
+        # A trial takes hours in which a session may be lost: before its use it is made anew.
+        engine_kwargs={"creator": lambda: connect(address), "pool_pre_ping": True},
+    )
     weakref.finalize(made, made.engine.dispose)  # a study is read as long as somebody has it
     return cast("BaseStorage", made)
 
@@ -110,19 +144,36 @@ class SessionLock:
     Args:
         session: whose it is.
         name: of what is locked; the same name is the same lock in all sessions.
+        quiet: a long wait for it is not told.
     """
 
-    def __init__(self, session: "psycopg.Connection[Any]", name: str) -> None:
-        self.session = session
+    def __init__(
+        self, session: "psycopg.Connection[Any]", name: str, *, quiet: bool = True
+    ) -> None:
+        self.session, self.quiet = session, quiet
         digest = hashlib.sha256(name.encode()).digest()
         self.key = int.from_bytes(digest[:8], "big", signed=True)
 
     def __enter__(self) -> "SessionLock":
-        self.session.execute("SELECT pg_advisory_lock(%s)", (self.key,))
+        if not self.wait():
+            if not self.quiet:
+                print_message(WAITS)
+            while not self.wait():
+                pass
         return self
 
     def __exit__(self, *error: object) -> None:
         self.release()
+
+    def wait(self) -> bool:
+        """Whether it was let go of within the `lock_timeout` of the session, and is now its own."""
+        from psycopg.errors import LockNotAvailable  # noqa: PLC0415 - optional
+
+        try:
+            self.session.execute("SELECT pg_advisory_lock(%s)", (self.key,))
+        except LockNotAvailable:
+            return False
+        return True
 
     def try_to_take(self) -> bool:
         """Whether it was free, and is now of this session."""
@@ -141,14 +192,16 @@ class ServerWorkers:
     Args:
         address: of the server.
         study: the name of what they work on.
+        quiet: print nothing.
     """
 
-    def __init__(self, address: str, study: str) -> None:
+    def __init__(self, address: str, study: str, *, quiet: bool = False) -> None:
         self.study, self.process = study, new_process_name()
         self.session = connect(address)
         self.session.autocommit = True
+        self.session.execute(f"SET lock_timeout = '{PATIENCE}s'")
         weakref.finalize(self, self.session.close)
-        self._guard = SessionLock(self.session, f"{study}/study")
+        self._guard = SessionLock(self.session, f"{study}/study", quiet=quiet)
         self._alive = self._lock_of(self.process)
 
     @property

@@ -57,12 +57,13 @@ class TrialQueue:
     Args:
         folder: of the search.
         plan: what is searched.
+        quiet: print nothing.
     """
 
-    def __init__(self, folder: Path, plan: SearchPlan) -> None:
+    def __init__(self, folder: Path, plan: SearchPlan, *, quiet: bool = False) -> None:
         self.plan = plan
         self.workers: Workers = (
-            ServerWorkers(plan.storage, study_name(plan))
+            ServerWorkers(plan.storage, study_name(plan), quiet=quiet)
             if plan.on_server
             else FolderWorkers(folder)
         )
