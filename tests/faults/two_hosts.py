@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
@@ -88,10 +88,17 @@ class Hosts:
         return self.running[host].wait(LIMIT)
 
     def hear(self, host: str, sentence: str) -> None:
-        """Wait until a host has said something."""
+        """Wait until a host has said something; one that ended without it fails."""
+        self.wait_until([host], lambda: sentence in self.said(host).read_text())
+
+    def wait_until(self, hosts: Sequence[str], is_so: Callable[[], bool]) -> None:
+        """Wait for what hosts do; where one has ended, or it takes too long, that fails."""
         until = time.monotonic() + LIMIT
-        while sentence not in self.said(host).read_text():
-            assert time.monotonic() < until, self.said(host).read_text()
+        is_last = False
+        while not is_so():
+            assert not is_last, "\n".join(self.said(host).read_text() for host in hosts)
+            ended = any(self.running[host].poll() is not None for host in hosts)
+            is_last = ended or time.monotonic() > until
             time.sleep(0.05)
 
 
