@@ -32,6 +32,8 @@ class Source:
         origin: the paper or address it comes from.
         licence: under what terms.
         inputs: what its examples may be, where its files need not be read to know.
+        reload: settings and the preprocessor of a run -> its data, encoded by that instead of one
+            that is inferred anew; None where nothing is inferred.
     """
 
     config: type[Config]
@@ -40,3 +42,4 @@ class Source:
     origin: str
     licence: str
     inputs: tuple[InputKind, ...] = ()
+    reload: Callable[[Any, Any], Data] | None = None

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 import netwright as nw
-from netwright.core.errors import DataError
+from netwright.core.errors import DataError, NetwrightError
+from netwright.data.preprocessing import Preprocessor
 from netwright.data.tables.encoding import TableEncoder
 
 
@@ -29,3 +30,56 @@ def test_a_run_from_before_ranges_were_kept_knows_its_data(table_run: nw.Run) ->
             del feature["scaling"][name]
     older.preprocessor = TableEncoder.from_json(values)
     assert older.evaluate() == table_run.evaluate()
+
+
+@pytest.fixture
+def older_run(tmp_path: Path) -> Path:
+    """A run whose columns the version that trained it took for something else than this one."""
+    rows = [f"{n % 9 + 1}%,{n % 5 + 1} Mar 2021,${n % 3 + 1},{'ab'[n % 2]}" for n in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join(["rate,when,price,kind", *rows, ""]))
+    nw.fit(
+        "logistic",
+        tmp_path / "t.csv",
+        target="kind",
+        types={"rate": "category", "when": "category", "price": "category"},
+        epochs=1,
+        out=tmp_path / "run",
+        quiet=True,
+        device="cpu",
+    )
+    config = tmp_path / "run" / "config.yaml"
+    text = config.read_text()
+    given = "  types:\n    rate: category\n    when: category\n    price: category\n"
+    assert given in text
+    config.write_text(text.replace(given, "  types: {}\n"))
+    return tmp_path / "run"
+
+
+def kinds(encoder: Preprocessor) -> set[str]:
+    assert isinstance(encoder, TableEncoder)
+    return {feature.kind for feature in encoder.features}
+
+
+def test_the_data_of_a_run_is_read_by_its_own_encoder(older_run: Path) -> None:
+    run = nw.open_run(older_run)
+    assert kinds(run.data.preprocessor) == {"category"}
+    assert run.evaluate()["loss"] == run.results["metrics"]["loss"]
+
+
+def test_a_run_goes_on_with_its_own_encoder(older_run: Path) -> None:
+    table = older_run.parent / "t.csv"
+    run = nw.fit(
+        "logistic", table, target="kind", epochs=2, resume=older_run, quiet=True, device="cpu"
+    )
+    assert kinds(run.preprocessor) == {"category"}
+    assert run.results["status"] == "done"
+    assert nw.open_run(older_run).evaluate()["loss"] == run.results["metrics"]["loss"]
+
+
+def test_a_run_that_goes_on_with_other_rows_is_refused_as_before(older_run: Path) -> None:
+    table = older_run.parent / "t.csv"
+    table.write_text(table.read_text() + "1%,1 Mar 2021,$1,a\n")
+    with pytest.raises(DataError, match="has changed since the run was trained"):
+        nw.open_run(older_run).evaluate()
+    with pytest.raises(NetwrightError, match="has changed"):
+        nw.fit("logistic", table, target="kind", epochs=2, resume=older_run, quiet=True)

@@ -226,6 +226,18 @@ def row_weights(table: RawTable, column: str) -> NDArray[np.float64]:
     return values
 
 
+def counted_rows(
+    table: RawTable, rows: NDArray[np.int64], weight_column: str | None
+) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
+    """The training rows that count, and how much; all of them where there are no weights."""
+    if weight_column is None:
+        return rows, None
+    weights = row_weights(table, weight_column)[rows]
+    if (weights < 0).any() or not weights.any():  # `check_data` refuses them
+        return rows, None
+    return rows[weights > 0], weights[weights > 0]
+
+
 def fit_features(
     table: RawTable,
     rows: Rows,

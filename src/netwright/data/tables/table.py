@@ -15,7 +15,7 @@ from netwright.data.source import DataConfig
 from netwright.data.spec import ClassType, DataSpec
 from netwright.data.tables.columns import GivenKind, Role, summarise
 from netwright.data.tables.dialect import Dialect
-from netwright.data.tables.encoding import TableEncoder, fit_features, row_weights
+from netwright.data.tables.encoding import TableEncoder, counted_rows, fit_features
 from netwright.data.tables.features.text_feature import MOST_WORDS
 from netwright.data.tables.raw_table import RawTable, listed
 from netwright.data.tables.reading import read_table
@@ -94,12 +94,19 @@ def from_frame(frame: Any, config: TableConfig) -> Data:
     return table_data(read_table(frame, config.dialect), config)
 
 
-def table_data(raw: RawTable, config: TableConfig) -> Data:
-    """A table that was read as data."""
+def table_data(raw: RawTable, config: TableConfig, encoder: TableEncoder | None = None) -> Data:
+    """A table that was read as data.
+
+    Args:
+        raw: the table.
+        config: the settings.
+        encoder: of a run that was trained with these; None: fitted on the training rows.
+    """
     check_settings(raw, config)
-    rows = divide_rows(raw.with_missing(config.missing), config)
+    target = None if encoder is None else encoder.target
+    rows = divide_rows(raw.with_missing(config.missing), config, target)
     table, division = rows.table, rows.division
-    encoder = fit_encoder(table, division["train"].numpy(), rows, config)
+    encoder = encoder or fit_encoder(table, division["train"].numpy(), rows, config)
     whole = Split(
         inputs=encoder.encode(table), targets=rows.targets, weights=encoder.encode_weights(table)
     )
@@ -135,10 +142,12 @@ class DividedRows:
     notes: tuple[str, ...]
 
 
-def divide_rows(table: RawTable, config: TableConfig) -> DividedRows:
+def divide_rows(
+    table: RawTable, config: TableConfig, target: TargetEncoder | None = None
+) -> DividedRows:
     """Which rows train, choose and test; of columns only those that settings name are read."""
     table, dropped = _with_targets(table, config)
-    target = TargetEncoder.fit(table, config.target, config.target_kind)
+    target = target or TargetEncoder.fit(table, config.target, config.target_kind)
     targets = target.encode(table)
     split_column = _split_column(table, config)
     division, divided = divide(
@@ -260,7 +269,7 @@ def fit_encoder(
         config: the settings.
     """
     target, split_column = divided.target, divided.split_column
-    rows, weights = _counted_rows(table, training, config.weight_column)
+    rows, weights = counted_rows(table, training, config.weight_column)
     roles: dict[str, Role] = dict.fromkeys(config.target, "target")
     roles |= dict.fromkeys(config.drop, "dropped")
     if split_column is not None:
@@ -299,18 +308,6 @@ def fit_encoder(
         summaries=(*others, *summaries),
         dialect=config.dialect,
     )
-
-
-def _counted_rows(
-    table: RawTable, rows: NDArray[np.int64], weight_column: str | None
-) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
-    """The training rows that count, and how much; all of them where there are no weights."""
-    if weight_column is None:
-        return rows, None
-    weights = row_weights(table, weight_column)[rows]
-    if (weights < 0).any() or not weights.any():  # `check_data` refuses them
-        return rows, None
-    return rows[weights > 0], weights[weights > 0]
 
 
 def _check_varies(target: TargetEncoder, train: Split, name: str) -> None:

@@ -54,6 +54,7 @@ from netwright.recipes.plan.sources import (
 from netwright.recipes.run.run import Run
 from netwright.recipes.saved.load_recipe import ready_recipe
 from netwright.recipes.saved.resume import AUTO, NEVER
+from netwright.recipes.saved.run_data import resumed_data
 from netwright.recipes.saved.take_vectors import with_file_sum
 from netwright.train.callback import Callback, Hook, read_callbacks
 from netwright.train.engines.catalog import build_device, rows_tried
@@ -146,7 +147,7 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
         training_step=training_step,
     )
     return train(
-        _prepared(model, given, seed, run_path(start_from), settings, own),
+        _prepared(model, given, seed, run_path(start_from), settings, own, resume),
         out=None if out is None else Path(out),
         resume=resume,
         allow=allow,
@@ -175,6 +176,7 @@ def _prepared(
     start_from: str,
     settings: dict[str, Any],
     own: OwnParts = NO_PARTS,
+    resume: str | Path = NEVER,
 ) -> Prepared:
     model = ready_recipe(model) if data is None and isinstance(model, str) else model
     if isinstance(model, Recipe):
@@ -182,12 +184,15 @@ def _prepared(
             raise ConfigError(f"{model!r} names its data: leave out data, or give a model's name")
         recipe = change_recipe(model, seed=seed, **settings)
         recipe = starting_from(recipe, start_from or recipe.start_from)
-        return put_together(recipe, load_configured(recipe), own=own)
+        return put_together(
+            recipe, resumed_data(recipe, resume) or load_configured(recipe), own=own
+        )
     data = DEFAULTS["data"]["name"] if data is None else data
     name = model_type(model)[0]
     settings = {**text_settings(name, data, settings, start_from), **settings}
     check_readable(name, data, settings)
     recipe, loaded, module = resolve(model, data, seed=0 if seed is None else seed, **settings)
+    loaded = resumed_data(recipe, resume) or loaded
     return put_together(replace(recipe, start_from=start_from), loaded, module, own=own)
 
 

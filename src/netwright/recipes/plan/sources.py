@@ -16,6 +16,7 @@ from netwright.data.catalog import SOURCES
 from netwright.data.dataset import Data
 from netwright.data.given.catalog import form_of
 from netwright.data.given.given import Given
+from netwright.data.preprocessing import Preprocessor
 from netwright.data.source import Source
 from netwright.models.catalog import MODELS
 from netwright.recipes.plan.given_settings import SOURCE, given_to
@@ -132,6 +133,14 @@ def load_named(name: str, settings: dict[str, Any]) -> Data:
     """The data of a source by its name in the catalog, with its settings."""
     source = SOURCES.load(name)
     return _timed(source, parse(source.config, settings, "data"))
+
+
+def reload_named(name: str, settings: dict[str, Any], preprocessor: Preprocessor) -> Data | None:
+    """The same as a run has it, encoded by its preprocessor; None where nothing is inferred."""
+    source = SOURCES.load(name)
+    if source.reload is None:
+        return None
+    return source.reload(parse(source.config, settings, "data"), preprocessor)
 
 
 def load_configured(recipe: Recipe) -> Data:

@@ -5,10 +5,15 @@ from pathlib import Path
 from typing import Any
 
 from netwright.core.errors import DataError
+from netwright.core.files.inside import has_file, has_folder
 from netwright.data.dataset import Data
 from netwright.data.fingerprint import fingerprint
 from netwright.data.preprocessing import Preprocessor
-from netwright.recipes.plan.sources import load_named
+from netwright.recipes.plan.recipe import Recipe
+from netwright.recipes.plan.sources import load_named, reload_named
+from netwright.recipes.saved.results_file import read_results
+from netwright.recipes.saved.resume import AUTO, NEVER, run_of
+from netwright.recipes.saved.run_folder import SavedModel
 
 
 def load_run_data(
@@ -36,12 +41,54 @@ def load_run_data(
             f"the run's data {path} does not exist here: change to the folder in which it was "
             f"trained, or give other data"
         )
+    known = _as_learned(name, settings, preprocessor, contents)
+    if known is not None:
+        return known
     loaded = load_named(name, settings)
     if _has_changed(loaded, preprocessor, contents):
         raise DataError(
             f"{loaded.name} has changed since the run was trained on it: pass it explicitly as "
             f"data to evaluate on it"
         )
+    return loaded
+
+
+def resumed_data(recipe: Recipe, resume: str | Path) -> Data | None:
+    """The data of a run that goes on, as it has read it; None where it is to be loaded anew.
+
+    Args:
+        recipe: what is to be trained.
+        resume: "auto", "never", or the folder of a run or of one of its checkpoints.
+    """
+    if not isinstance(resume, str | Path) or resume in {AUTO, NEVER} or not recipe.data:
+        return None
+    folder = run_of(Path(resume))
+    if not has_folder(folder / "model") or not has_file(folder / "results.json"):
+        return None
+    try:
+        contents = read_results(folder).get("contents", {})
+        preprocessor = SavedModel(folder / "model").preprocessor
+    except DataError:  # it goes on from a checkpoint, and writes these again
+        return None
+    settings = recipe.to_mapping()["data"]
+    return _as_learned(settings.pop("name"), settings, preprocessor, contents)
+
+
+def _as_learned(
+    name: str, settings: dict[str, Any], preprocessor: Preprocessor, contents: Mapping[str, Any]
+) -> Data | None:
+    """The data encoded by the run's own preprocessor; None where its rows are not those of then.
+
+    What is inferred anew may differ from what the version that trained the run has inferred.
+    """
+    if not contents:
+        return None
+    try:
+        loaded = reload_named(name, settings, preprocessor)
+    except DataError:  # not as the run read it
+        return None
+    if loaded is None or {part: fingerprint(rows) for part, rows in loaded.splits()} != contents:
+        return None
     return loaded
 
 

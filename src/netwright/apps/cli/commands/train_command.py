@@ -163,6 +163,7 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
     from netwright.recipes.plan.recipe_file import to_yaml
     from netwright.recipes.plan.sources import load_configured
     from netwright.recipes.saved.resume import NEVER
+    from netwright.recipes.saved.run_data import resumed_data
     from netwright.train.setting_marks import Typed
     from netwright.train.settings import settings_marked
 
@@ -202,7 +203,7 @@ def train(  # noqa: PLR0913, PLR0917 - one argument an option
         return
     if nproc != 1 and rank is None and not (dry_run or find_lr):
         raise typer.Exit(launch(sys.argv[1:], nproc, recipe.train.rank_timeout))
-    loaded = load_configured(recipe)
+    loaded = resumed_data(recipe, resume) or load_configured(recipe)
     for note in () if quiet or as_json else loaded.notes:
         print_message(f"  {note}")
     prepared = put_together(_with_a_rate(recipe) if find_lr else recipe, loaded)
