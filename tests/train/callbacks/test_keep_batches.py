@@ -5,8 +5,10 @@ from typing import Any, cast
 
 import pytest
 
+from netwright.core.errors import DataError
 from netwright.data.batches.source import BatchSource, Place
 from netwright.train.callbacks.keep_batches import KeepBatches
+from netwright.train.ranks import ALONE, Ranks
 from tests.data.batches.loaders import noisy_loader
 
 
@@ -32,3 +34,32 @@ def test_batches_that_are_read_again_are_told(capsys: pytest.CaptureFixture[str]
     told = "".join(capsys.readouterr())
     assert told.count("again") == 1
     assert "reading 4 batches of the loader again" in told
+
+
+class Heard(Ranks):
+    """One of two ranks, which hears the other say this."""
+
+    other = b""
+
+    def gather(self, content: bytes, work: str = "") -> list[bytes]:
+        return [content, self.other]
+
+
+def test_processes_that_read_other_batches_are_told_once_a_pass() -> None:
+    kept, ranks = keeper(), Heard(0, 2)
+    state = cast(Any, SimpleNamespace(ranks=ranks))
+    batches = kept.source.read(0, 0, 3)
+    next(batches)
+    Heard.other = str(kept.source.place.checksum).encode()
+    kept.on_epoch_start(state)
+    kept.on_batch_end(state)
+    next(batches)
+    kept.on_batch_end(state)  # only the first of a pass is compared
+    kept.on_epoch_start(state)
+    with pytest.raises(
+        DataError, match=r"each of the 2 processes other batches.*shuffle\(seed=0\)"
+    ):
+        kept.on_batch_end(state)
+    alone = cast(Any, SimpleNamespace(ranks=ALONE))
+    kept.on_epoch_start(alone)
+    kept.on_batch_end(alone)

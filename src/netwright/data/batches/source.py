@@ -39,13 +39,15 @@ FIRST, EVERY = 4, 16  # so many first batches, and then every so many, are in a 
 class Place(NamedTuple):
     """How far an epoch was read, and the checksum of some of its batches up to there.
 
-    A stream that can be entered there has said, as JSON, where it is; empty: it is read again.
+    A stream that can be entered there has said, as JSON, where it is; empty: it is read again. The
+    checksum of the epoch's first batch tells whether it is the same stream.
     """
 
     epoch: int
     batches: int
     checksum: int
     stream: str = ""
+    first: int = 0
 
 
 class BatchSource:
@@ -69,7 +71,7 @@ class BatchSource:
     ) -> None:
         self.loader, self.target = loader, target
         self.is_stream, self.stream = is_stream, stream
-        self._turn = 0
+        self._turn = self._first = 0
         self.place = Place(0, 0, 0)
         self.expected: Place | None = None  # where the run that goes on had come to
         self.may_differ = False  # batches that are read again
@@ -105,12 +107,12 @@ class BatchSource:
             seed: of the run.
             epoch: its number.
             length: batches of the epoch.
-            start: batches that were used before; they are read again and compared, but for those
-                of a stream that is entered behind them.
+            start: batches that were used before; they are read again and compared, but of a
+                stream that is entered behind them only the first.
         """
         before = random.getstate()
         known = self.expected if self.expected is not None else self.place
-        is_entered = self._enter(known, epoch, start)
+        is_entered = self._enter(known, seed, epoch, start)
         number = start if is_entered else 0  # enumerate would hold a batch until it has the next
         checksum = known.checksum if is_entered else 0
         items = self._endless(seed, epoch, is_entered=is_entered)
@@ -120,12 +122,13 @@ class BatchSource:
             batch = self._batch(item, epoch, number)
             if number < FIRST or number % EVERY == 0:
                 checksum = _checksum(batch, checksum)
+            self._first = self._first if number else checksum
             number += 1
             if number <= start:
                 if number == start:
                     random.setstate(before)  # that of the run that goes on
                     if known[:2] == (epoch, start):
-                        self._compare(known, checksum)
+                        self._compare(known, is_same=checksum == known.checksum)
                 continue
             self.place, self.expected = Place(epoch, number, checksum), None
             yield batch
@@ -135,12 +138,18 @@ class BatchSource:
         """The place, with that of the stream in its first turn, where it can say it."""
         if self.stream is None or self._turn or not self.place.batches:
             return self.place
-        return self.place._replace(stream=json.dumps(self.stream.state_dict()))
+        stream = json.dumps(self.stream.state_dict())
+        return self.place._replace(stream=stream, first=self._first)
 
-    def _enter(self, known: Place, epoch: int, start: int) -> bool:
+    def _enter(self, known: Place, seed: int, epoch: int, start: int) -> bool:
         """Whether the stream was told to begin behind the batches that were used."""
         if self.stream is None or not known.stream or not start or known[:2] != (epoch, start):
             return False
+        items = self._items(derive_seed(seed, "batches", epoch, 0), epoch)
+        self._first = sum(
+            _checksum(self._batch(item, epoch, 0), 0) for item in itertools.islice(items, 1)
+        )
+        self._compare(known, is_same=self._first == known.first)
         self.stream.load_state_dict(json_value(known.stream))
         return True
 
@@ -208,9 +217,9 @@ class BatchSource:
         except NetwrightError as error:
             raise type(error)(f"batch {number} of epoch {epoch + 1}: {error}") from None
 
-    def _compare(self, known: Place, checksum: int) -> None:
+    def _compare(self, known: Place, *, is_same: bool) -> None:
         """Refuse to go on with other batches than the run has learned from."""
-        self.differs = checksum != known.checksum
+        self.differs = not is_same
         if self.differs and not self.may_differ:
             persists = getattr(self.loader, "persistent_workers", False)
             hint = ", and persistent_workers=False lets workers repeat theirs" if persists else ""
