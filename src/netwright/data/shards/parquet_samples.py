@@ -9,8 +9,9 @@ import io
 import json
 import os
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Hashable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from itertools import chain
 from typing import Any
 
 import torch
@@ -33,7 +34,8 @@ BLOCK = 2**26  # bytes of row groups whose rows are mixed, and which are therefo
 HELD = 3 * BLOCK  # a batch may have rows of two blocks
 MOST_GROUP = 2**28  # bytes of one row group
 FREE = 2**25  # bytes for which no ratio is looked at
-AT_ONCE = 64  # rows that are unpacked at a time
+AT_ONCE = 2**26  # bytes that are unpacked at a time, were each value as large as its column
+MOST_ROWS = 2**10  # rows that are unpacked at a time
 
 
 class PositionedFile(io.RawIOBase):
@@ -128,8 +130,9 @@ def index_parquet(
                 )
         labels = list(_labels(file, shard, label))
         codes, texts = coded(labels)
-        some = some_places(rows[0])  # of the first row group: others are not read for this
-        images = list(_images(file, shard, 0, column)) if rows[0] else []
+        looked_at = next(place for place, count in enumerate(rows) if count)  # the others are not
+        some = some_places(rows[looked_at])
+        images = list(_images(file, shard, looked_at, column))
         headers = [read_content_header(images[row], f"{shard.address}: row {row}") for row in some]
     if len(labels) != sum(rows):
         raise DataError(f"{shard.name} says {sum(rows):,} rows, and has {len(labels):,} labels")
@@ -145,8 +148,16 @@ def index_parquet(
 
 def has_images(files: ShardFiles, number: int) -> bool:
     """Whether a parquet file has a column of images; any other is a table."""
+    shard = files.shards[number]
     with opened_parquet(files, number) as file:
-        return bool(_image_columns(file))
+        groups = range(file.metadata.num_row_groups)
+        for column in _image_columns(file):
+            images = chain.from_iterable(_images(file, shard, group, column) for group in groups)
+            first = next(filter(None, images), b"")
+            with suppress(DataError):
+                read_content_header(first, shard.address)
+                return True
+    return False
 
 
 @contextmanager
@@ -220,17 +231,18 @@ def _label_column(file: Any, shard: Shard, image: str, target: str) -> str:
 
 def _labels(file: Any, shard: Shard, column: str) -> Iterator[str]:
     names = _class_names(file, column)
-    row = size = 0
-    for batch in file.iter_batches(columns=[column], use_threads=False):
-        for value in batch.column(0).to_pylist():
-            label = names.get(value, value)
-            if names and label is value:
-                raise DataError(
-                    f"{shard.name}: the label of sample {row} is no class, got {value!r:.40}"
-                )
-            text = label_text(label, shard.name, str(row))
-            yield text
-            row, size = row + 1, size + len(text)
+    size = 0
+    groups = range(file.metadata.num_row_groups)
+    values = chain.from_iterable(_values(file, group, column) for group in groups)
+    for row, value in enumerate(values):
+        label = names.get(value, value) if isinstance(value, Hashable) else value
+        if names and label is value:
+            raise DataError(
+                f"{shard.name}: the label of sample {row} is no class, got {value!r:.40}"
+            )
+        text = label_text(label, shard.name, str(row))
+        yield text
+        size += len(text)
         _check_unpacked(shard, size)
 
 
@@ -245,15 +257,28 @@ def _class_names(file: Any, column: str) -> Mapping[Any, str]:
 
 
 def _images(file: Any, shard: Shard, group: int, column: str) -> Iterator[bytes]:
-    """The images of a row group: a few at a time, for those that repeat take no room in a file."""
+    """The images of a row group."""
     size = 0
-    batches = file.iter_batches(AT_ONCE, row_groups=[group], columns=[column], use_threads=False)
-    for batch in batches:
-        for value in batch.column(0).to_pylist():
-            content = value.get("bytes") if isinstance(value, dict) else value
-            yield content or b""  # which is refused as an image, by its row
-            size += len(content or b"")
+    for value in _values(file, group, column):
+        content = value.get("bytes") if isinstance(value, dict) else value
+        yield content or b""  # which is refused as an image, by its row
+        size += len(content or b"")
         _check_unpacked(shard, size)
+
+
+def _values(file: Any, group: int, column: str) -> Iterator[Any]:
+    """The values of a column in a row group: a few at a time, for one that repeats is kept once."""
+    head = file.metadata.row_group(group)
+    parts = [head.column(place) for place in range(head.num_columns)]
+    size = sum(
+        part.total_uncompressed_size
+        for part in parts
+        if f"{part.path_in_schema}.".startswith(f"{column}.")  # a record has a part for each field
+    )
+    rows = min(MOST_ROWS, max(1, AT_ONCE // max(1, size)))
+    for batch in file.iter_batches(rows, row_groups=[group], columns=[column], use_threads=False):
+        for value in batch.column(0):
+            yield value.as_py()
 
 
 def _check_unpacked(shard: Shard, size: int) -> None:

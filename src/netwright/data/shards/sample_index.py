@@ -13,6 +13,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 
 import torch
@@ -29,6 +30,7 @@ from netwright.data.shards.shard_files import Shard
 FORMAT = 1
 LOOKED_AT = 32  # images of a shard whose headers are read
 TENSORS = ("starts", "sizes", "codes", "headers")
+MOST_LABEL = 2**10  # characters of a label
 LABELS = ("label", "labels", "cls", "class", "target")  # what a label is usually called
 
 
@@ -99,7 +101,13 @@ def as_headers(numbers: Tensor) -> list[ImageHeader]:
 
 def label_text(value: object, shard: str, sample: str) -> str:
     """A label as the text that it is compared by; what is no label is refused."""
-    if isinstance(value, bool | int | float) or (isinstance(value, str) and value.strip()):
+    if isinstance(value, str) and len(value) > MOST_LABEL:
+        raise DataError(
+            f"{shard}: the label of sample {sample} has {len(value):,} characters, at most "
+            f"{MOST_LABEL:,} are read"
+        )
+    is_number = isinstance(value, bool | int) or (isinstance(value, float) and isfinite(value))
+    if is_number or (isinstance(value, str) and value.strip()):
         return str(value).strip()
     raise DataError(
         f"{shard}: the label of sample {sample} must be a text or a number, got {value!r:.60}"
