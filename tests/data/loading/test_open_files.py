@@ -29,6 +29,25 @@ def test_few_files_stay_open_and_none_is_closed_in_use(
         os.fstat(handle)
 
 
+@pytest.mark.parametrize("are_copies", [False, True])
+def test_copies_that_were_removed_are_closed_when_another_is_opened(
+    tmp_path: Path, are_copies: bool
+) -> None:
+    for name in "abc":
+        (tmp_path / name).write_bytes(name.encode())
+    files: OpenFiles[str] = OpenFiles(
+        lambda name: os.open(tmp_path / name, os.O_RDONLY), are_copies=are_copies
+    )
+    with files.using("a") as first:
+        files.using("b")
+        (tmp_path / "a").unlink()
+        (tmp_path / "b").unlink()
+        assert os.pread(first, 9, 0) == b"a" and list(files.open) == ["a", "b"]
+        files.using("c")
+        assert list(files.open) == (["c"] if are_copies else ["a", "b", "c"])
+        assert files.using("a").number == first  # who uses it goes on with it
+
+
 def test_bytes_are_read_by_position(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"0123456789")
     handle = os.open(tmp_path / "a", os.O_RDONLY)

@@ -41,6 +41,8 @@ def test_a_block_has_the_rows_of_its_pieces_in_any_order() -> None:
 def test_files_come_in_sets_that_are_held_at_once() -> None:
     order = drawn(made(block=100, held=600), 5).view(2, 60)
     assert [len({*(half // 30).tolist()}) for half in order] == [2, 2]
+    large = drawn(made(block=10_000, held=600), 5).view(2, 60)  # which a block ends with
+    assert [len({*(half // 30).tolist()}) for half in large] == [2, 2]
     first = drawn(made(block=100), 5)[:60]
     assert len({*(first // 30).tolist()}) > 2  # all are at hand
 

@@ -42,6 +42,7 @@ class Pieces:
         drawn = drawn[turns[drawn].argsort(stable=True)]
         blocks = torch.empty_like(drawn)
         blocks[drawn] = (self.sizes[drawn].cumsum(0) - self.sizes[drawn]) // self.block
+        blocks += turns * (int(blocks.max()) + 1)  # none has files of two sets
         places = torch.randperm(len(rows), generator=random)
         pieces = torch.searchsorted(self.ends, rows[places], right=True)
         return places[blocks[pieces].argsort(stable=True)]

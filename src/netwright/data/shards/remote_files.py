@@ -3,19 +3,20 @@
     s3://bucket/shards/*.tar    gs://...    hf://datasets/owner/name/data/*.parquet    memory://...
 
 A copy is whole or absent, and shared by all processes of the machine; the least used ones are
-removed when there is no more room. A process that has one open reads on.
+removed when there is no more room. A process that has one open reads on, until it opens another.
 """
 
 import contextlib
 import hashlib
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from netwright.core.errors import ConfigError, DataError, NetwrightError
 from netwright.core.files.process_lock import ProcessLock
-from netwright.core.files.storage import write_pieces
+from netwright.core.files.storage import PREFIX, SUFFIX, write_pieces
 from netwright.data.files.download import is_offline
 from netwright.data.images.file_names import shown
 from netwright.data.shards.shard_files import ENDINGS, Shard, check_found, is_shard
@@ -39,6 +40,18 @@ def is_address(path: str) -> bool:
     return "://" in path
 
 
+def check_no_password(path: str) -> None:
+    """Refuse an address with a name and a password, which would be written into the run's recipe.
+
+    In abfs://container@account.dfs.core.windows.net nobody is named.
+    """
+    if re.search(r"https?://[^/?#]*@|://[^/?#@]*:[^/?#]*@", path, re.IGNORECASE):
+        raise ConfigError(
+            "the address holds a user name or a password, which runs would keep in config.yaml: "
+            "leave it out, and give it to the system in the way of its package"
+        )
+
+
 class RemoteFiles:
     """Copies of shards in a folder.
 
@@ -56,9 +69,12 @@ class RemoteFiles:
         while True:
             with contextlib.suppress(FileNotFoundError):  # or another process removed it just now
                 handle = os.open(path, os.O_RDONLY)
-                os.utime(path)  # it was used
+                with contextlib.suppress(OSError):  # it may be another user's
+                    os.utime(handle)  # it was used
                 return handle
             with ProcessLock(path.with_suffix(".lock")):
+                for part in self.folder.glob(f"{PREFIX}{path.name}-*{SUFFIX}"):
+                    part.unlink(missing_ok=True)  # of a process that was killed on the way
                 if not path.exists():
                     self._make_room(shard, path.with_suffix(WANTED))
                     self._fetch(shard, path)
@@ -114,6 +130,7 @@ def find_remote(address: str) -> list[Shard]:
 
 def system_of(address: str) -> tuple[Any, str]:
     """The file system of an address, made in this process, and the place there."""
+    check_no_password(address)
     scheme = address.partition("://")[0].lower()
     if scheme not in SCHEMES:  # also "a::b", which is one address inside another
         raise ConfigError(
@@ -131,7 +148,7 @@ def system_of(address: str) -> tuple[Any, str]:
         system, place = fsspec.url_to_fs(address)
     except ImportError:
         raise ConfigError(
-            f"{scheme}:// needs the package {SCHEMES[scheme]}: pip install 'netwright[hub]'"
+            f"{scheme}:// needs the package {SCHEMES[scheme]}: pip install {SCHEMES[scheme]}"
         ) from None
     except Exception as error:  # each of these packages has errors of its own
         raise DataError(f"{shown(address)} cannot be read: {reason(error)}") from None

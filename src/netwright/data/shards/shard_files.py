@@ -59,7 +59,9 @@ class ShardFiles:
         self, shards: Sequence[Shard], opened: Callable[[Shard], int] | None = None
     ) -> None:
         self.shards = tuple(shards)
-        self._files = OpenFiles(partial(_checked, opened or open_shard))
+        self._files = OpenFiles(
+            partial(_checked, opened or open_shard), are_copies=opened is not None
+        )
 
     def __len__(self) -> int:
         return len(self.shards)

@@ -50,6 +50,10 @@ class ShardedImages(StoredInputs):
         self._is_tar = files.shards[0].is_tar
         self._parquet = ParquetImages(files, column)
         self.fetching = FETCHING if held else 0.0
+        # Pieces are counted by the bytes of their images, of which a file has more, or fewer.
+        images = sum(int(index.sizes.sum()) for index in indices)
+        share = images / sum(shard.size for shard in files.shards)
+        held = held and max(1, int(held * share))
         self._pieces = _pieces(self.indices, is_tar=self._is_tar, held=held)
 
     def __len__(self) -> int:
