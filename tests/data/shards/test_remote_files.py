@@ -1,5 +1,6 @@
 """Shards by fsspec: the same data as from a folder, a cache that stays small, and refusals."""
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,9 +11,10 @@ import pytest
 import torch
 
 from netwright.core.errors import ConfigError, DataError, RunError
+from netwright.core.files.storage import PREFIX, SUFFIX
 from netwright.data.loading.stored import StoredSplit
 from netwright.data.loading.worker_loader import WorkerLoader, build_loader
-from netwright.data.shards.remote_files import find_remote
+from netwright.data.shards.remote_files import RemoteFiles, check_no_password, find_remote
 from netwright.data.shards.source import ImageShardsConfig, load_image_shards
 from netwright.recipes.plan.recipe import parse_recipe
 from tests.data.shards.written_shards import write_tar
@@ -78,6 +80,61 @@ def test_the_cache_stays_within_its_size_and_every_sample_comes_once(
     assert 1 <= len(copies) <= 3 and sum(file.stat().st_size for file in copies) <= 3.5 * size
     if not workers:  # sets of files follow each other: a file is fetched at most once an epoch
         assert len(fetched) == len(set(fetched))
+        held = train.stored.files._files.open.values()  # type: ignore[attr-defined]
+        assert all(os.fstat(handle.number).st_nlink for handle in held)  # else it takes room
+
+
+def test_what_a_killed_process_left_of_a_copy_is_removed(store: Any, tmp_path: Path) -> None:
+    store.pipe("/shards/0.tar", b"content")
+    store.pipe("/shards/1.tar", b"another")
+    first, second = find_remote("memory://shards")
+    remote = RemoteFiles(tmp_path, 1000)
+    os.close(remote.open(first))
+    (copy,) = (file for file in tmp_path.iterdir() if not file.suffix)
+    left = tmp_path / f"{PREFIX}{copy.name}-1{SUFFIX}"
+    left.write_bytes(b"con")
+    os.close(remote.open(second))
+    assert left.exists()  # it may be fetched by another process just now
+    copy.unlink()
+    handle = remote.open(first)
+    assert os.pread(handle, 99, 0) == b"content" and not left.exists()
+    os.close(handle)
+
+
+def test_a_copy_that_is_removed_while_it_is_opened_is_read(
+    store: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.pipe("/shards/0.tar", b"content")
+    (shard,) = find_remote("memory://shards")
+    remote = RemoteFiles(tmp_path, 1000)
+    os.close(remote.open(shard))
+    opened, plain = [], os.open
+
+    def removing(path: Path, flags: int, **options: Any) -> int:
+        opened.append(plain(path, flags, **options))
+        path.unlink()
+        return opened[-1]
+
+    monkeypatch.setattr(os, "open", removing)
+    handle = remote.open(shard)
+    assert opened == [handle] and os.pread(handle, 99, 0) == b"content"
+    os.close(handle)
+
+
+@pytest.mark.parametrize(
+    "address", ["https://ann:S3cret@host/x.tar", "http://S3cret@host/", "s3://ann:S3cret@b/x"]
+)
+def test_addresses_with_a_password_are_refused_without_repeating_it(address: str) -> None:
+    for read in (
+        find_remote,
+        lambda path: ImageShardsConfig(path=path),
+        lambda path: parse_recipe({"model": "mlp", "data": path}),
+    ):
+        with pytest.raises(ConfigError, match="holds a user name or a password") as refusal:
+            read(address)
+        assert "S3cret" not in str(refusal.value)
+    check_no_password("abfs://box@account.dfs.core.windows.net/a:b@c.tar")
+    check_no_password("hf://datasets/owner/name@main/data/*.parquet")
 
 
 def test_what_cannot_be_fetched_is_refused_in_a_sentence(
@@ -89,8 +146,11 @@ def test_what_cannot_be_fetched_is_refused_in_a_sentence(
         find_remote("s3://b/x")
     monkeypatch.setenv("NETWRIGHT_OFFLINE", "")
     monkeypatch.setitem(sys.modules, "s3fs", None)
-    with pytest.raises(ConfigError, match=r"s3:// needs the package s3fs: .*netwright\[hub\]"):
+    with pytest.raises(ConfigError, match=r"s3:// needs the package s3fs: pip install s3fs"):
         find_remote("s3://b/x")
+    monkeypatch.setitem(sys.modules, "adlfs", None)
+    with pytest.raises(ConfigError, match=r"az:// needs the package adlfs: pip install adlfs"):
+        find_remote("az://b/x")
     for address in ("ssh://host/x", "file:///etc", "simplecache::s3://b/x", "reference://x"):
         with pytest.raises(ConfigError, match=r"has no scheme that is read, wanted a path or one"):
             find_remote(address)

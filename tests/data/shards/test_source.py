@@ -12,6 +12,7 @@ from netwright.recipes.plan.recipe import data_section
 from tests.data.shards.written_shards import (
     CLASSES,
     load,
+    picture,
     write_parquet,
     write_tar,
 )
@@ -44,6 +45,42 @@ def test_parts_are_those_that_names_say_below_the_folder(folder: Path) -> None:
     assert [len(split) for _, split in data.splits()] == [18, 6, 6] and data.test_is_given
     only = load(f"{folder}/train-*.tar", test_size=0.5, val_size=0)
     assert [len(split) for _, split in only.splits()] == [18]  # all of them are train
+
+
+def test_parts_do_not_hang_on_how_a_path_is_written(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for part, numbers in (("train", range(12)), ("test", range(12, 18))):
+        (folder / part).mkdir()
+        write_tar(folder / part / "0.tar", numbers)
+    monkeypatch.chdir(folder.parent)
+    for path in ("shards", "./shards", "shards/../shards/", f"{folder.parent}/./shards//"):
+        data = load(path, val_size=0)
+        assert [len(split) for _, split in data.splits()] == [12, 6] and data.test_is_given
+    only = load("./shards/train", val_size=0, test_size=0.5)  # of which no name says a part
+    assert [len(split) for _, split in only.splits()] == [6, 6]
+
+
+def test_a_tar_file_beside_other_data_is_none_of_shards(tmp_path: Path) -> None:
+    for name in ("images", "texts", "shards"):
+        (tmp_path / name).mkdir()
+        write_tar(tmp_path / name / "packed.tar", range(3))
+    (tmp_path / "images" / "cat").mkdir()
+    (tmp_path / "images" / "cat" / "1.png").write_bytes(picture(1))
+    (tmp_path / "texts" / "a.txt").write_text("a text")
+    (tmp_path / "shards" / "sizes.json").write_text("{}")
+    (tmp_path / "shards" / ".hidden").write_text("")
+    found = [data_section(tmp_path / name)["name"] for name in ("images", "texts", "shards")]
+    assert found == ["images", "text", "image-shards"]
+
+
+def test_bytes_that_are_no_image_are_those_of_a_table(folder: Path) -> None:
+    table = pa.table({"key": [b"a", b"b"], "x": [1.0, 2.0], "label": [0, 1]})
+    pq.write_table(table, folder / "a.parquet")
+    assert data_section(folder / "a.parquet")["name"] == "table"
+    with_image = table.append_column("image", [[b"", picture(1)]])
+    pq.write_table(with_image, folder / "a.parquet", row_group_size=1)
+    assert data_section(folder / "a.parquet")["name"] == "image-shards"
 
 
 def test_shards_are_known_by_what_they_hold(folder: Path) -> None:

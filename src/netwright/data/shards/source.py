@@ -14,8 +14,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import chain
-from pathlib import Path
+from itertools import chain, takewhile
 from typing import Annotated, Literal
 
 import numpy as np
@@ -36,9 +35,14 @@ from netwright.data.images.listing import PART_OF
 from netwright.data.images.normalization import agreed_scaling, measured_scaling
 from netwright.data.loading.stored import StoredSplit, evenly_spaced
 from netwright.data.shards.parquet_samples import has_images, index_parquet
-from netwright.data.shards.remote_files import RemoteFiles, find_remote, is_address
+from netwright.data.shards.remote_files import (
+    RemoteFiles,
+    check_no_password,
+    find_remote,
+    is_address,
+)
 from netwright.data.shards.sample_index import SampleIndex, as_headers, index_name
-from netwright.data.shards.shard_files import TAR, Shard, ShardFiles, find_shards, is_shard
+from netwright.data.shards.shard_files import ENDINGS, TAR, Shard, ShardFiles, find_shards, is_shard
 from netwright.data.shards.sharded_images import ShardedImages
 from netwright.data.shards.tar_samples import index_tar
 from netwright.data.source import Source
@@ -48,6 +52,7 @@ from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.targets import TargetEncoder
 
 LABEL = "label"
+BESIDE = (".json", ".idx")  # what programs that write shards note beside them
 MOST_MEASURED = 2048  # training images from which mean and scale are taken
 AT_ONCE = 4  # shards that are counted at a time
 CHUNK = 2**20
@@ -82,16 +87,26 @@ class ImageShardsConfig(ImageConfig):
         Positive, Doc("GB on this machine for copies of shards that lie elsewhere")
     ] = 20.0
 
+    def __post_init__(self) -> None:
+        """Refuse what no file may keep."""
+        check_no_password(self.path)
+
 
 def holds_image_shards(path: str) -> bool:
-    """Whether a path has shards of images: .tar files, or .parquet with a column of image files."""
+    """Whether a path has shards of images: .tar files, or .parquet with a column of image files.
+
+    A folder has nothing else: beside other files, or folders, a .tar is what they were packed in.
+    """
     if is_address(path):
         return True
-    listed = os.listdir(path) if os.path.isdir(path) else [path]
-    if not any(map(is_shard, listed)):
+    listed = (
+        [name for name in os.listdir(path) if name[0] != "."] if os.path.isdir(path) else [path]
+    )
+    if not listed or not all(is_shard(name, (*ENDINGS, *BESIDE)) for name in listed):
         return False
-    if any(is_shard(name, TAR) for name in listed):
-        return True
+    listed = [name for name in listed if is_shard(name)]
+    if not listed or is_shard(listed[0], TAR):
+        return bool(listed)
     with suppress(DataError):  # which who reads it as a table will tell
         return has_images(ShardFiles(find_shards(path)[:1]), 0)
     return False
@@ -173,10 +188,11 @@ def count_samples(files: ShardFiles, config: ImageShardsConfig) -> list[SampleIn
 
 
 def _counted_now(files: ShardFiles, number: int, config: ImageShardsConfig) -> SampleIndex:
-    sha256 = _sha256(files, number)
-    if files.shards[number].is_tar:
-        return index_tar(files, number, sha256, config.target)
-    return index_parquet(files, number, sha256, image=config.image, target=config.target)
+    with files.using(number):  # which keeps a copy open that others have no room for
+        sha256 = _sha256(files, number)
+        if files.shards[number].is_tar:
+            return index_tar(files, number, sha256, config.target)
+        return index_parquet(files, number, sha256, image=config.image, target=config.target)
 
 
 def _sha256(files: ShardFiles, number: int) -> str:
@@ -207,7 +223,7 @@ def _labelled(
     if kind == "auto":
         kind = "real" if _are_reals(texts) else "class"
     target = TargetEncoder.fit(table, (LABEL,), kind)
-    parts = _parts(shards, config.path)
+    parts = _parts(shards)
     return LabelledImages(
         files=(),
         targets=target.encode(table),
@@ -228,13 +244,16 @@ def _are_reals(texts: Iterable[str]) -> bool:
     return len(known) == len(numbers) and any(number % 1 for number in known)
 
 
-def _parts(shards: Sequence[Shard], path: str) -> list[str]:
-    """The part that a word in the name of each shard says; none where one does not say it."""
-    folder = f"{os.path.expanduser(path).rstrip('/')}/"
+def _parts(shards: Sequence[Shard]) -> list[str]:
+    """The part that a word in the name of each shard says; none where one does not say it.
+
+    Names begin below the folder that holds all of them, however a path or an address is written.
+    """
+    names = [shard.address.split("/") for shard in shards]
+    levels = zip(*(name[:-1] for name in names), strict=False)
+    common = sum(1 for _ in takewhile(lambda level: len(set(level)) == 1, levels))
     found = []
-    for shard in shards:
-        is_below = shard.address.startswith(folder)
-        name = shard.address.removeprefix(folder) if is_below else Path(shard.address).name
+    for name in ("/".join(name[common:]) for name in names):
         said = {PART_OF[word] for word in re.split(r"[^a-z]+", name.lower()) if word in PART_OF}
         found.append(said.pop() if len(said) == 1 else "")
     return found if all(found) and "train" in found else []
