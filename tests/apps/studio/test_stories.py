@@ -360,7 +360,7 @@ def test_numbers_with_signs_are_asked_as_the_command_reads_them(
     (work / "prices.csv").unlink()
     browser.go(home(address) + "/try?run=runs/prices")
     browser.type("input[name='size']", "19")
-    for price in ("2.000", "2.234,5 €"):  # more than a thousand, not two; with a comma
+    for price in ("30.000", "2.234,5 €"):  # thousands, not thirty; with a comma
         browser.type("input[name='price']", price)
         browser.click("#ask")
         browser.wait(f"document.querySelector('#command').innerText.includes('{price}')")
