@@ -62,10 +62,14 @@ def test_lists_rows_frames_and_files_are_the_same(tmp_path: Path) -> None:
 def test_files_in_another_encoding_are_read_by_it(tmp_path: Path) -> None:
     (tmp_path / "pairs.tsv").write_text("de\ten\n\u00e4b\tyx\n", encoding="latin-1")
     umlauts = replace(ENCODER, source=CharTokenizer.fit(["ab\u00e4"]))
-    read = umlauts.reading(encoding="latin-1").encode(tmp_path / "pairs.tsv")
-    assert torch.equal(read, umlauts.encode_pairs(["\u00e4b"], ["yx"])[0])
-    with pytest.raises(DataError, match="is not UTF-8"):
-        umlauts.encode(tmp_path / "pairs.tsv")
+    for encoder in (umlauts.reading(encoding="latin-1"), umlauts):  # said, and detected
+        read = encoder.encode(tmp_path / "pairs.tsv")
+        assert torch.equal(read, umlauts.encode_pairs(["\u00e4b"], ["yx"])[0])
+    both = "\u00e4b\tyx\n"
+    mixed = b"de\ten\n" + both.encode() + both.encode("latin-1")
+    (tmp_path / "mixed.tsv").write_bytes(mixed)
+    with pytest.raises(DataError, match=r"mixed.tsv:3: .* is not UTF-8"):
+        umlauts.encode(tmp_path / "mixed.tsv")
 
 
 def test_where_targets_are_unknown_the_decoder_is_told_the_beginning_alone() -> None:
