@@ -94,4 +94,10 @@ def test_shards_are_known_by_what_they_hold(folder: Path) -> None:
     write_tar(folder / "a.tar", range(3))
     assert data_section(str(folder))["name"] == "image-shards"
     assert data_section(f"{folder}/*.tar")["name"] == "image-shards"
+    (folder / "train").mkdir()
+    (folder / "a.tar").rename(folder / "train" / "a.tar")
+    assert data_section(str(folder))["name"] == "image-shards"
+    (folder / "train" / "a.png").write_bytes(b"")
+    assert data_section(str(folder))["name"] == "images"
+    (folder / "train" / "a.png").unlink()
     assert data_section("s3://bucket/shards")["name"] == "image-shards"

@@ -10,7 +10,7 @@ Shapes: N samples.
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -95,21 +95,28 @@ class ImageShardsConfig(ImageConfig):
 def holds_image_shards(path: str) -> bool:
     """Whether a path has shards of images: .tar files, or .parquet with a column of image files.
 
-    A folder has nothing else: beside other files, or folders, a .tar is what they were packed in.
+    A folder, with the folders in it, has nothing else: beside other files a .tar is what they were
+    packed in.
     """
     if is_address(path):
         return True
-    listed = (
-        [name for name in os.listdir(path) if name[0] != "."] if os.path.isdir(path) else [path]
-    )
-    if not listed or not all(is_shard(name, (*ENDINGS, *BESIDE)) for name in listed):
-        return False
-    listed = [name for name in listed if is_shard(name)]
-    if not listed or is_shard(listed[0], TAR):
-        return bool(listed)
+    shards = []
+    for name in _files_below(path) if os.path.isdir(path) else [path]:
+        if not is_shard(name, (*ENDINGS, *BESIDE)):
+            return False  # at the first: there may be millions of images
+        shards += [name] if is_shard(name) else []
+    if not shards or is_shard(shards[0], TAR):
+        return bool(shards)
     with suppress(DataError):  # which who reads it as a table will tell
         return has_images(ShardFiles(find_shards(path)[:1]), 0)
     return False
+
+
+def _files_below(folder: str) -> Iterator[str]:
+    """The names of all files, but for those that are hidden."""
+    for _, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name[0] != "."]
+        yield from (name for name in names if name[0] != ".")
 
 
 def load_image_shards(config: ImageShardsConfig) -> Data:
