@@ -7,7 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 
-from netwright.data.shards.source import holds_image_shards
+from netwright.core.errors import ConfigError
+from netwright.data.shards.source import ImageShardsConfig, holds_image_shards
 from netwright.recipes.plan.recipe import data_section
 from tests.data.shards.written_shards import (
     CLASSES,
@@ -101,3 +102,9 @@ def test_shards_are_known_by_what_they_hold(folder: Path) -> None:
     assert data_section(str(folder))["name"] == "images"
     (folder / "train" / "a.png").unlink()
     assert data_section("s3://bucket/shards")["name"] == "image-shards"
+
+
+def test_settings_are_checked_as_those_of_every_source() -> None:
+    with pytest.raises(ConfigError, match="cache_gb must be greater than 0, got -1"):
+        ImageShardsConfig(path="shards", cache_gb=-1)
+    assert ImageShardsConfig(path="shards", test_size="0.5").test_size == 0.5  # type: ignore[arg-type]

@@ -89,6 +89,7 @@ class ImageShardsConfig(ImageConfig):
 
     def __post_init__(self) -> None:
         """Refuse what no file may keep."""
+        super().__post_init__()
         check_no_password(self.path)
 
 
