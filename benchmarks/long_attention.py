@@ -9,7 +9,9 @@ of the lengths, where what a call costs by itself no longer counts.
     window   WindowAttention, a window of 128 tokens and one global token
     linear   LinearAttention
 
-`kept` is what autograd keeps for the backward pass; `peak` is the most memory that a GPU held.
+`kept` is what autograd keeps for the backward pass; `peak` is the most memory that a GPU held. A
+GPU's time is that of its kernels, which are replayed as one graph: a short text would else be timed
+by how fast the host starts them.
 
 Quality: `recall`, a symbol and then noise, and the symbol is asked for behind the last token. GPTs
 that differ in their attention alone learn it, each as an ordinary run of netwright. A window
@@ -19,9 +21,11 @@ On a GPU the lengths are 1,024 to 16,384 and recall has 4,096 tokens; on a CPU 2
 """
 
 import argparse
+import contextlib
+import gc
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
@@ -106,16 +110,54 @@ def kept_bytes(layer: SelfAttention[Any], x: Tensor) -> int:
     return sum(storages.values())
 
 
-def seconds(layer: SelfAttention[Any], x: Tensor, on_gpu: bool) -> float:
-    """Of forward and backward: wall seconds of a GPU, else CPU-seconds."""
-    clock = time.perf_counter if on_gpu else time.process_time
-    if on_gpu:
-        torch.cuda.synchronize()
-    start = clock()
+def differentiate(layer: SelfAttention[Any], x: Tensor) -> None:
+    """Forward and backward once."""
     torch.autograd.grad(layer(x).sum(), [x, *layer.parameters()])
-    if on_gpu:
-        torch.cuda.synchronize()
-    return clock() - start
+
+
+def cpu_seconds(layer: SelfAttention[Any], x: Tensor, rounds: int) -> list[float]:
+    """Of each round, after one that is not counted."""
+    taken = []
+    for _ in range(rounds + 1):
+        start = time.process_time()
+        differentiate(layer, x)
+        taken.append(time.process_time() - start)
+    return taken[1:]
+
+
+def gpu_seconds(layer: SelfAttention[Any], x: Tensor, rounds: int) -> list[float]:
+    """Of each replay of the captured kernels, after one that is not counted."""
+    graph, taken = torch.cuda.CUDAGraph(), []
+    with torch.cuda.graph(graph):
+        differentiate(layer, x)
+    for _ in range(rounds + 1):
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        start.record()
+        graph.replay()
+        end.record()
+        end.synchronize()
+        taken.append(start.elapsed_time(end) / 1000)
+    return taken[1:]
+
+
+def peak_bytes(layer: SelfAttention[Any], x: Tensor) -> int:
+    """The most that a GPU held in a call, which is also the first one: kernels are made in it."""
+    gc.collect()
+    torch.cuda.empty_cache()
+    torch.cuda.reset_peak_memory_stats()
+    with side_stream():
+        differentiate(layer, x)
+    return torch.cuda.max_memory_allocated()
+
+
+@contextlib.contextmanager
+def side_stream() -> Iterator[None]:
+    """A stream beside the current one, as capturing wants it for the calls before."""
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        yield
+    torch.cuda.synchronize()
 
 
 def exponent(lengths: Sequence[int], values: Sequence[float]) -> float:
@@ -133,16 +175,15 @@ def measure_cost(options: argparse.Namespace, lengths: list[int], device: str) -
         for length in lengths:
             x = torch.randn(1, length, options.width, device=device, requires_grad=True)
             kept = kept_bytes(layer, x)
-            if on_gpu:
-                torch.cuda.reset_peak_memory_stats()
-            taken = [seconds(layer, x, on_gpu) for _ in range(options.rounds + 1)]
+            peak = peak_bytes(layer, x) if on_gpu else None
+            taken = (gpu_seconds if on_gpu else cpu_seconds)(layer, x, options.rounds)
             own.append(
                 {
                     "side": side,
                     "tokens": length,
-                    "ms": 1000 * quartiles(taken[1:])[1],
+                    "ms": 1000 * quartiles(taken)[1],
                     "kept_mb": kept / 1e6,
-                    "peak_mb": torch.cuda.max_memory_allocated() / 1e6 if on_gpu else None,
+                    "peak_mb": None if peak is None else peak / 1e6,
                 }
             )
             print(own[-1], flush=True)
