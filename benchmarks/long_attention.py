@@ -97,17 +97,14 @@ def build_sides(width: int, heads: int) -> dict[str, SelfAttention[Any]]:
 
 def kept_bytes(layer: SelfAttention[Any], x: Tensor) -> int:
     """What is kept for the backward pass, each storage once."""
-    storages: dict[int, int] = {}
-
-    def keep(part: Tensor) -> Tensor:
-        own = part.untyped_storage()
-        storages[own.data_ptr()] = own.nbytes()
-        return part
-
-    with torch.autograd.graph.saved_tensors_hooks(keep, lambda part: part):
-        out = layer(x)
-    del out
-    return sum(storages.values())
+    kept: list[torch.UntypedStorage] = []
+    # Tensors themselves would hold the graph, and the graph them.
+    hooks = torch.autograd.graph.saved_tensors_hooks(
+        lambda part: kept.append(part.untyped_storage()), lambda _: None
+    )
+    with hooks:
+        layer(x)
+    return sum({own.data_ptr(): own.nbytes() for own in kept}.values())
 
 
 def differentiate(layer: SelfAttention[Any], x: Tensor) -> None:
