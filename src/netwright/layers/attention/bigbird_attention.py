@@ -25,6 +25,7 @@ from netwright.core.errors import ConfigError, ShapeError
 from netwright.core.seeding import generator
 from netwright.layers.attention.attention import masked_softmax
 from netwright.layers.attention.attention_scores import dot_scores
+from netwright.layers.attention.fused_attention import fused_attention
 from netwright.layers.attention.masks import zero_unread
 from netwright.layers.attention.self_attention import SelfAttention, counted_keys
 
@@ -143,7 +144,7 @@ def bigbird_attention(
         return read.transpose(2, 3).flatten(3, 4)  # (B, N, H, M b, K)
 
     # Blocks lie beside each other in the batch: fused kernels take four dimensions.
-    near = functional.scaled_dot_product_attention(
+    near = fused_attention(
         in_blocks(queries).flatten(0, 1),
         read_blocks(keys).flatten(0, 1),
         read_blocks(values).flatten(0, 1),
@@ -153,7 +154,7 @@ def bigbird_attention(
     )
     near = near.view(-1, count, *near.shape[1:]).transpose(1, 2).flatten(2, 3)[:, :, :length]
     first = min(blocks.global_blocks * size, length)
-    whole = functional.scaled_dot_product_attention(
+    whole = fused_attention(
         queries[:, :, :first],
         keys,
         values,

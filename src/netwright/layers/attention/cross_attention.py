@@ -13,10 +13,10 @@ Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.2.3.
 from typing import NamedTuple
 
 from torch import Tensor, nn
-from torch.nn import functional
 
 from netwright.layers.attention.attention import masked_softmax
 from netwright.layers.attention.attention_scores import dot_scores
+from netwright.layers.attention.fused_attention import fused_attention
 from netwright.layers.attention.masks import zero_unread
 from netwright.layers.attention.self_attention import check_heads
 
@@ -65,7 +65,7 @@ class CrossAttention(nn.Module):
 
     def forward(self, x: Tensor, memory: Projected) -> Tensor:
         """(B, T, D) -> (B, T, D)."""
-        heads = functional.scaled_dot_product_attention(
+        heads = fused_attention(
             self._heads(self.q_attn(x)),
             memory.keys,
             memory.values,

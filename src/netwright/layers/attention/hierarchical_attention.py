@@ -26,6 +26,7 @@ from torch.nn import functional
 from netwright.core.checks import check_shape
 from netwright.core.errors import ConfigError
 from netwright.layers.attention.attention import masked_softmax
+from netwright.layers.attention.fused_attention import fused_attention
 from netwright.layers.attention.masks import zero_unread
 from netwright.layers.attention.self_attention import SelfAttention, counted_keys
 
@@ -60,7 +61,7 @@ def hierarchical_attention(
     counts = _in_chunks(_counted(counted, queries)[:, None, :, None], chunk)  # (B or 1, 1, N, c, 1)
     asked, near, told = (_in_chunks(part, chunk) for part in (queries, keys, values))
     itself = torch.eye(chunk, dtype=torch.bool, device=queries.device)
-    local = functional.scaled_dot_product_attention(
+    local = fused_attention(
         asked.flatten(0, 1),
         near.flatten(0, 1),
         told.flatten(0, 1),

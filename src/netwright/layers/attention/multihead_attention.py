@@ -18,10 +18,10 @@ Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.2.2; Ainsl
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from netwright.layers.attention.attention import masked_softmax
 from netwright.layers.attention.attention_scores import dot_scores
+from netwright.layers.attention.fused_attention import fused_attention
 from netwright.layers.attention.key_value_cache import KeyValueCache
 from netwright.layers.attention.masks import causal_mask, padding_mask, zero_unread
 from netwright.layers.attention.self_attention import SelfAttention
@@ -102,7 +102,7 @@ class MultiHeadAttention(SelfAttention[KeyValueCache]):
         is_causal: bool,
     ) -> Tensor:
         """What the heads read, joined and mixed, (B, T, D)."""
-        heads = functional.scaled_dot_product_attention(
+        heads = fused_attention(
             queries,
             keys,
             values,

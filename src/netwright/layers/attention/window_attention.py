@@ -24,6 +24,7 @@ from netwright.core.checks import check_shape
 from netwright.core.errors import ConfigError
 from netwright.layers.attention.attention import masked_softmax
 from netwright.layers.attention.attention_scores import dot_scores
+from netwright.layers.attention.fused_attention import fused_attention
 from netwright.layers.attention.key_value_cache import KeyValueCache
 from netwright.layers.attention.masks import zero_unread
 from netwright.layers.attention.multihead_attention import biased
@@ -102,7 +103,7 @@ def window_attention(  # noqa: PLR0913 - one formula, with a name for each of it
     # What fills up the last block reads itself: the softmax of nothing would be NaN.
     rule |= (asking == places) & (asking >= length)
     # One batch of rows and heads, blocks as its heads: fused kernels take four dimensions.
-    read = functional.scaled_dot_product_attention(
+    read = fused_attention(
         asked.flatten(0, 1),
         _around(keys, window, count, near_blocks).flatten(0, 1),
         _around(values, window, count, near_blocks).flatten(0, 1),
@@ -115,7 +116,7 @@ def window_attention(  # noqa: PLR0913 - one formula, with a name for each of it
         return local
     asking, places = far[:1].mT, torch.arange(length, device=device)[None, None]
     rule = (places <= asking) if is_causal else (asking >= 0).expand(-1, -1, length)
-    first = functional.scaled_dot_product_attention(
+    first = fused_attention(
         queries[:, :, :count].flatten(0, 1)[:, None],
         keys.flatten(0, 1)[:, None],
         values.flatten(0, 1)[:, None],
@@ -188,9 +189,7 @@ class WindowAttention(SelfAttention[KeyValueCache]):
         )
         added = None if score_bias is None else _by_distance(score_bias, places - asking)
         allowed = biased(rule[:, None], None if added is None else added.transpose(0, 1))
-        heads = functional.scaled_dot_product_attention(
-            queries, keys, values, attn_mask=allowed, scale=self.scale
-        )
+        heads = fused_attention(queries, keys, values, attn_mask=allowed, scale=self.scale)
         return self._joined(heads), cache
 
     def attention_weights(
