@@ -80,3 +80,11 @@ def test_groups_of_features_that_do_not_fit_are_refused(groups: Any) -> None:
     values = DataSpec(inputs="features", input_shape=(3,), target="real").to_json()
     with pytest.raises(ShapeError, match="feature_groups must number the groups of 3 features"):
         DataSpec.from_json({**values, "feature_groups": groups})
+
+
+@for_each("levels", [(3,), (3, -1), (3, True), "ab"])
+def test_what_does_not_tell_categories_is_refused(levels: object) -> None:
+    spec = DataSpec(inputs="features", input_shape=(2,), target="real", feature_levels=(3, 0))
+    assert DataSpec.from_json(spec.to_json()) == spec
+    with pytest.raises(ShapeError, match="feature_levels must give the categories of 2 features"):
+        DataSpec.from_json({**spec.to_json(), "feature_levels": levels})

@@ -94,3 +94,13 @@ def check_groups(name: str, groups: Any, count: int) -> None:
             f"{name} must number the groups of {count} features in order, as in 0, 0, 1, 2, 2, "
             f"got {groups!r:.60}"
         )
+
+
+def check_levels(name: str, levels: Any, count: int) -> None:
+    """Refuse what does not tell of so many features how many categories each has: 0, 0, 12 ..."""
+    numbers = levels if isinstance(levels, tuple) else ()
+    if len(numbers) != count or not all(type(one) is int and one >= 0 for one in numbers):
+        raise ShapeError(
+            f"{name} must give the categories of {count} features, 0 of a number, got "
+            f"{levels!r:.60}"
+        )

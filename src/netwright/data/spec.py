@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from netwright.core.checks import check_groups
+from netwright.core.checks import check_groups, check_levels
 from netwright.core.flat_record import from_plain, to_plain
 from netwright.core.limits import INPUT
 from netwright.core.terminal.notebook_table import notebook_table
@@ -46,6 +46,9 @@ class DataSpec:
         feature_names: one name a feature, after encoding; empty where inputs are not features.
         feature_groups: the column of each feature, numbered from 0 in their order; the features of
             one column are its categories, each 0 or 1. Empty where each is a column by itself.
+        feature_levels: of each feature, how many vectors a model has for it: it is the place of a
+            category among them, 0, 1, 2 ..., the last where training did not have it; 0 where it is
+            a number. Empty where all are.
         vocab_size: the number of different tokens; 0 where inputs are not tokens.
         padding: the token that fills up short inputs; None where all are equally long.
         source_length: how many of the tokens of a pair are its source; the rest is what a decoder
@@ -67,6 +70,7 @@ class DataSpec:
     target_names: tuple[str, ...] = ()
     feature_names: tuple[str, ...] = ()
     feature_groups: tuple[int, ...] = ()
+    feature_levels: tuple[int, ...] = ()
     vocab_size: int = 0
     padding: int | None = None
     source_length: int = 0
@@ -138,4 +142,6 @@ class DataSpec:
         INPUT.check("an example", spec.num_features)
         if spec.feature_groups:
             check_groups("feature_groups", spec.feature_groups, spec.num_features)
+        if spec.feature_levels:
+            check_levels("feature_levels", spec.feature_levels, spec.num_features)
         return spec

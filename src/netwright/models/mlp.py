@@ -17,6 +17,7 @@ from netwright.core.config import Config, Doc, Fraction, OneOf, Size
 from netwright.core.errors import ConfigError
 from netwright.data.spec import DataSpec, InputKind, TargetKind
 from netwright.layers.activations import ACTIVATIONS, build_activation
+from netwright.layers.features.category_embeddings import CategoryEmbeddings
 from netwright.layers.initializers import INITIALIZERS, initialize
 from netwright.layers.residual import Residual, value_at_zero
 from netwright.models.model import Model
@@ -49,6 +50,7 @@ class MLP(Model):
     settings: ClassVar[type[Config]] = MLPConfig
     inputs: ClassVar[frozenset[InputKind]] = frozenset({"features", "image", "series"})
     targets: ClassVar[frozenset[TargetKind]] = frozenset({"class", "labels", "real"})
+    embeds: ClassVar[bool] = True
     card: ClassVar[Card] = Card(
         sentence="Affine maps with a nonlinearity between them; the last is a linear predictor.",
         formula=r"f_0 = x, \quad f_{l+1} = \phi(W_l f_l + b_l), \quad f(x) = W_L f_L + b_L",
@@ -64,7 +66,10 @@ class MLP(Model):
 
     def __init__(self, config: MLPConfig, spec: DataSpec) -> None:
         super().__init__(config, spec)
-        widths = (spec.num_features, *config.hidden)
+        levels = spec.feature_levels
+        self.embeddings = CategoryEmbeddings(levels) if levels else None
+        width = spec.num_features if self.embeddings is None else self.embeddings.width
+        widths = (width, *config.hidden)
         self.hidden = nn.Sequential(
             *(_hidden_layer(config, before, after) for before, after in pairwise(widths))
         )
@@ -78,7 +83,10 @@ class MLP(Model):
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, ...) -> (B, C)."""
-        logits: Tensor = self.head(self.hidden(x.flatten(1)))
+        x = x.flatten(1)
+        if self.embeddings is not None:
+            x = self.embeddings(x)
+        logits: Tensor = self.head(self.hidden(x))
         return logits
 
     @classmethod

@@ -37,6 +37,7 @@ class Model(nn.Module, ABC):
     only calls the layers that compute the formula of the card, `code` names their functions.
     `apart` are inputs and targets that do not go together, with the reason; `task_parts` are parts
     that only some kinds of target have, so that weights from another task may lack them.
+    `embeds`: it has vectors for categories that are given by their places.
     `says_spans`: plain text is given to it with spans left out, which it says. `shares_blocks`:
     weights of a block are also used outside of it, so that sharded weights are gathered as a whole.
     """
@@ -48,6 +49,7 @@ class Model(nn.Module, ABC):
     targets: ClassVar[frozenset[TargetKind]]
     apart: ClassVar[Mapping[tuple[InputKind, TargetKind], str]] = MappingProxyType({})
     task_parts: ClassVar[frozenset[str]] = frozenset()
+    embeds: ClassVar[bool] = False
     says_spans: ClassVar[bool] = False
     shares_blocks: ClassVar[bool] = False
 
@@ -102,5 +104,9 @@ def check_fits(model: type[Model], name: str, spec: DataSpec) -> None:
     if spec.target not in model.targets:
         wanted = ", ".join(sorted(model.targets))
         raise ConfigError(f"{name} predicts {wanted}, got a target of kind {spec.target!r}")
+    if spec.feature_levels and not model.embeds:
+        raise ConfigError(
+            f"{name} has no vectors for embedded categories: remove data.categories=embedded"
+        )
     if (spec.inputs, spec.target) in model.apart:
         raise ConfigError(f"{name} {model.apart[spec.inputs, spec.target]}")

@@ -34,7 +34,11 @@ def sample_inputs(spec: DataSpec, count: int, seed: int = 0) -> Tensor:
         return torch.cat([_tokens(count, *part, spec.padding, numbers) for part in parts], dim=1)
     if spec.vocab_size:
         return _tokens(count, spec.input_shape[0], spec.vocab_size, spec.padding, numbers)
-    return torch.randn((count, *spec.input_shape), generator=numbers)
+    inputs = torch.randn((count, *spec.input_shape), generator=numbers)
+    for place, levels in enumerate(spec.feature_levels):
+        if levels:
+            inputs[:, place] = torch.randint(levels, (count,), generator=numbers).float()
+    return inputs
 
 
 def _tokens(

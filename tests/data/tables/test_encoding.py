@@ -94,7 +94,7 @@ def test_json_keeps_every_bit() -> None:
     with pytest.raises(DataError, match=r"^a table encoder must have format 1, got 2$"):
         TableEncoder.from_json({"format": 2})
     values = {**ENCODER.to_json(), "features": [{"kind": "os.system"}]}
-    sentence = r"^a feature must be one of number, category, date, text, got 'os.system'$"
+    sentence = r"^a feature must be one of number, category, embedded, date, text, got 'os.system'$"
     with pytest.raises(DataError, match=sentence):
         TableEncoder.from_json(values)
 

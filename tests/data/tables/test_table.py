@@ -119,6 +119,7 @@ def test_spec_names_everything(tmp_path: Path) -> None:
         "target_names": ["y"],
         "feature_names": ["x", "x_missing", "colour=blue", "colour=red", "colour=missing"],
         "feature_groups": [0, 1, 2, 2, 2],
+        "feature_levels": [],
         "vocab_size": 0,
         "padding": None,
         "source_length": 0,

@@ -50,15 +50,23 @@ def table_file(folder: Path) -> Path:
     return folder / "things.csv"
 
 
-@pytest.mark.parametrize("scaling", ["standard", "log", "quantile"])
+@pytest.mark.parametrize(
+    ("scaling", "categories"),
+    [("standard", "columns"), ("log", "columns"), ("quantile", "columns"), ("log", "embedded")],
+)
 def test_a_table_with_missing_cells_categories_dates_and_words(
     scaling: str,
+    categories: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    types = {"said": "text"}
-    run = nw.fit("mlp", table_file(tmp_path), target="price", types=types, scaling=scaling, **SHORT)
+    settings: dict[str, Any] = {
+        "types": {"said": "text"},
+        "scaling": scaling,
+        "categories": categories,
+    }
+    run = nw.fit("mlp", table_file(tmp_path), target="price", **settings, **SHORT)
     assert {"said=good", "said=new", "said=old"} <= set(run.spec.feature_names)
     run.export("torch-export", tmp_path / "out", script=True)
     new = tmp_path / "new.csv"

@@ -30,6 +30,7 @@ from netwright.recipes.saved.run_control import find_listed
 from netwright.recipes.views.catalog import VIEWS
 
 MOST_OPEN = 4
+MOST_OFFERED = 1000  # categories to choose from; of more, one is written
 OPTIONS = AnswerOptions(remarks=True)
 
 
@@ -136,7 +137,7 @@ def _categories(run: Run) -> dict[str, list[str]]:
         for part in parts
         if isinstance(part, TableEncoder)
         for feature in part.features
-        if isinstance(feature, CategoryFeature)
+        if isinstance(feature, CategoryFeature) and len(feature.categories) <= MOST_OFFERED
     }
 
 

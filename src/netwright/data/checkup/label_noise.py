@@ -64,6 +64,8 @@ def find_label_noise(data: Data, origin: Origin) -> Answer:
     rows = evenly_spaced(len(data.train), MOST_ROWS)
     if len(rows) < LEAST_ROWS:
         return Unseen(f"{counted(len(rows), 'training row')}, wanted at least {LEAST_ROWS}")
+    if data.spec.feature_levels:
+        return Unseen("embedded categories have no distance, and so no nearest neighbours")
     inputs = data.train.read(rows.to(data.train.targets.device)).cpu()
     classes = data.train.targets.cpu()[rows]
     wrong, surest = contradictions(inputs, classes, data.spec.num_outputs)

@@ -27,6 +27,7 @@ from netwright.data.tables.columns import (
 from netwright.data.tables.dialect import PLAIN, Dialect
 from netwright.data.tables.features.category_feature import CategoryFeature
 from netwright.data.tables.features.date_feature import DateFeature
+from netwright.data.tables.features.embedded_category import EmbeddedCategory
 from netwright.data.tables.features.feature import Feature
 from netwright.data.tables.features.number_feature import NumberFeature
 from netwright.data.tables.features.text_feature import MOST_WORDS, TextFeature
@@ -44,6 +45,7 @@ TOGETHER, BLOCK = 16, 4096
 _FEATURES: Mapping[str, type[Feature]] = {
     "number": NumberFeature,
     "category": CategoryFeature,
+    "embedded": EmbeddedCategory,
     "date": DateFeature,
     "text": TextFeature,
 }
@@ -87,6 +89,17 @@ class TableEncoder(Preprocessor):
             is_one = isinstance(feature, CategoryFeature | TextFeature)
             groups += [first] * width if is_one else range(first, first + width)
         return tuple(groups) if groups and groups[-1] + 1 < len(groups) else ()
+
+    @property
+    def feature_levels(self) -> tuple[int, ...]:
+        """How many places each number of an encoded row may be, 0 of other numbers."""
+        levels: list[int] = []
+        for one in self.features:
+            if isinstance(one, EmbeddedCategory):
+                levels.append(one.levels)
+            else:
+                levels += [0] * len(one.feature_names())
+        return tuple(levels) if any(levels) else ()
 
     @property
     def class_names(self) -> tuple[str, ...]:
@@ -245,7 +258,7 @@ def fit_features(
     weights: NDArray[np.float64] | None = None,
     columns: Collection[str],
     types: Mapping[str, GivenKind],
-    max_categories: int,
+    max_categories: int | None,
     max_words: int = MOST_WORDS,
     scaling: ScalingKind = "standard",
 ) -> tuple[tuple[Feature, ...], tuple[ColumnSummary, ...]]:
@@ -257,7 +270,8 @@ def fit_features(
         weights: how much each of these counts, positive; None: all the same.
         columns: the columns to learn from.
         types: kinds that are given instead of inferred.
-        max_categories: how many categories of one column are kept, with "other".
+        max_categories: how many categories of one column are kept, with "other"; None: all that
+            have two rows, to be embedded.
         max_words: how many words of one column of text are kept.
         scaling: of numbers: by mean and standard deviation, or by median and quartiles, or after a
             curve.
@@ -284,13 +298,15 @@ def fit_features(
 def _fitted(
     column: TrainingColumn,
     found: Inference,
-    max_categories: int,
+    max_categories: int | None,
     max_words: int,
     scaling: ScalingKind,
 ) -> Feature | None:
     if found.kind == "number":
         return NumberFeature.fit(column, scaling, found.number_form)
     if found.kind == "category":
+        if max_categories is None:
+            return EmbeddedCategory.fit_places(column)
         return CategoryFeature.fit(column, max_categories)
     if found.kind == "date":
         return DateFeature.fit(column, found.date_form)

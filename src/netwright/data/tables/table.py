@@ -66,6 +66,13 @@ class TableConfig(Dialect, DataConfig):
     max_categories: Annotated[
         int, Ge(2), Doc("maximum number of categories per column; rarer ones become 'other'")
     ] = 50
+    categories: Annotated[
+        Literal["columns", "embedded"],
+        Doc(
+            "a 0-or-1 column for each category; or embedded: a learned vector for each, however "
+            "many there are (mlp, mlp-plr, table-resnet, ft-transformer)"
+        ),
+    ] = "columns"
     max_words: Annotated[
         int, Ge(1), Doc("maximum number of words per column of type text, the most common")
     ] = MOST_WORDS
@@ -284,7 +291,7 @@ def fit_encoder(
         weights=weights,
         columns=[column for column in table.columns if column not in roles],
         types=config.types,
-        max_categories=config.max_categories,
+        max_categories=None if config.categories == "embedded" else config.max_categories,
         max_words=config.max_words,
         scaling=config.scaling,
     )
@@ -342,4 +349,5 @@ def _spec(encoder: TableEncoder, class_type: ClassType) -> DataSpec:
         target_names=encoder.target.columns,
         feature_names=names,
         feature_groups=encoder.feature_groups,
+        feature_levels=encoder.feature_levels,
     )

@@ -13,8 +13,9 @@ Inside the Black Box" (2015), for the rows that are behind the mean.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import torch
@@ -166,6 +167,7 @@ def measure_partial_dependence(
     units: tuple[Tensor, Tensor],
     *,
     columns: Sequence[str] = (),
+    categories: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> PartialDependence:
     """Set columns to their values one after the other, and ask the model.
 
@@ -175,6 +177,7 @@ def measure_partial_dependence(
         spec: the names of the features, and which are one column.
         units: offset and scale of each feature (F,), as `Preprocessor.units` gives them.
         columns: their names; by default those that move the answer most.
+        categories: of each column that is embedded, by their places.
     """
     check_shape("inputs", inputs, "N", spec.num_features)
     names = list(column_names(spec))
@@ -191,7 +194,10 @@ def measure_partial_dependence(
         if columns and name not in columns:
             continue
         places = (groups == group).nonzero()[:, 0]
-        values = _values(inputs, places, name, spec, units)
+        if name in categories:
+            values = _commonest(inputs[:, places], categories[name])
+        else:
+            values = _values(inputs, places, name, spec, units)
         if len(values.encoded) > 1:
             found.append(_dependence(predict, inputs, name, places, values, outputs))
     if not found:
@@ -227,6 +233,15 @@ def _values(
     offset, scale = units
     numbers = (encoded * scale[place] + offset[place]).tolist()
     return _Values(encoded[:, None], tuple(numbers), ())
+
+
+def _commonest(places: Tensor, names: Sequence[str]) -> _Values:
+    """The categories that most rows (N, 1) have, of those that training had."""
+    found, counts = torch.unique(places, return_counts=True)
+    known = found < len(names)
+    found, counts = found[known], counts[known]
+    encoded = found[counts.argsort(descending=True, stable=True)[:MOST_VALUES]].sort().values
+    return _Values(encoded[:, None], (), tuple(names[int(place)] for place in encoded))
 
 
 def _dependence(

@@ -95,6 +95,7 @@ class Ensemble(Model):
     """
 
     inputs: ClassVar[frozenset[InputKind]] = frozenset({"features", "image"})
+    embeds: ClassVar[bool] = True  # as far as its members do
     weights: Tensor
 
     def __init__(self, config: Config, spec: DataSpec, members: Sequence[Member]) -> None:

@@ -51,6 +51,7 @@ class FTTransformer(Model):
     code: ClassVar[Functions] = (FeatureTokens.forward, TransformerBlock.forward)
     inputs: ClassVar[frozenset[InputKind]] = frozenset({"features"})
     targets: ClassVar[frozenset[TargetKind]] = frozenset({"class", "labels", "real"})
+    embeds: ClassVar[bool] = True
     card: ClassVar[Card] = Card(
         sentence="A transformer for tables: each column is a token, and reads from the others.",
         formula=r"t_g = b_g + \sum_{j \in g} x_j w_j, \quad x_0 = [c, t_1, \ldots, t_G], \quad"
@@ -69,7 +70,7 @@ class FTTransformer(Model):
 
     def __init__(self, config: FTTransformerConfig, spec: DataSpec) -> None:
         super().__init__(config, spec)
-        self.tokens = FeatureTokens(spec.groups_of_features, config.width)
+        self.tokens = FeatureTokens(spec.groups_of_features, config.width, spec.feature_levels)
         self.class_token = nn.Parameter(torch.empty(1, 1, config.width))
         nn.init.uniform_(self.class_token, -(config.width**-0.5), config.width**-0.5)
         self.h = nn.ModuleList(_block(config) for _ in range(config.layers))

@@ -1,6 +1,7 @@
 r"""An MLP on waves of its numbers: each number becomes a vector before the hidden layers.
 
 Categories go into the hidden layers as they are: a first layer on 0-or-1 features is an embedding.
+Where a category is one feature, its place, its vector goes there.
 
 Shapes: B batch, F features, D width of a number's vector, C outputs.
 Source: Gorishniy, Rubachev and Babenko, "On Embeddings for Numerical Features in Tabular Deep
@@ -18,6 +19,7 @@ from torch import Tensor
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Fraction, Size
 from netwright.data.spec import DataSpec, InputKind, TargetKind
+from netwright.layers.features.category_embeddings import CategoryEmbeddings, split_features
 from netwright.layers.features.periodic_embedding import PeriodicEmbedding
 from netwright.models.mlp import MLP, MLPConfig
 from netwright.models.model import Functions, Model
@@ -45,6 +47,7 @@ class MLPPLR(Model):
     code: ClassVar[Functions] = (PeriodicEmbedding.forward,)
     inputs: ClassVar[frozenset[InputKind]] = frozenset({"features"})
     targets: ClassVar[frozenset[TargetKind]] = frozenset({"class", "labels", "real"})
+    embeds: ClassVar[bool] = True
     card: ClassVar[Card] = Card(
         sentence="An MLP in which each number is first a vector of learned waves.",
         formula=r"v_j = [\sin(2\pi c_j x_j), \cos(2\pi c_j x_j)], \quad"
@@ -63,10 +66,16 @@ class MLPPLR(Model):
 
     def __init__(self, config: MLPPLRConfig, spec: DataSpec) -> None:
         super().__init__(config, spec)
-        groups = spec.groups_of_features
+        levels = spec.feature_levels
+        self.categories = CategoryEmbeddings(levels) if levels else None
+        width = spec.num_features if self.categories is None else self.categories.width
+        groups = list(spec.groups_of_features)
+        if levels:
+            groups = [groups[feature] for feature in split_features(levels)[0]]
         sizes = Counter(groups)
-        numbers = [place for place, group in enumerate(groups) if sizes[group] == 1]
-        others = [place for place, group in enumerate(groups) if sizes[group] > 1]
+        is_number = [sizes[group] == 1 for group in groups] + [False] * (width - len(groups))
+        numbers = [place for place in range(width) if is_number[place]]
+        others = [place for place in range(width) if not is_number[place]]
         self.register_buffer("numbers", torch.tensor(numbers, dtype=torch.int64), persistent=False)
         self.register_buffer("others", torch.tensor(others, dtype=torch.int64), persistent=False)
         self.embedding = (
@@ -76,7 +85,9 @@ class MLPPLR(Model):
         )
         width = len(numbers) * config.width + len(others)
         settings = MLPConfig(hidden=config.hidden, dropout=config.dropout)
-        self.mlp = MLP(settings, replace(spec, input_shape=(width,), feature_groups=()))
+        self.mlp = MLP(
+            settings, replace(spec, input_shape=(width,), feature_groups=(), feature_levels=())
+        )
 
     @classmethod
     def build(cls, config: MLPPLRConfig, spec: DataSpec) -> Self:
@@ -85,6 +96,8 @@ class MLPPLR(Model):
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, F) -> (B, C)."""
+        if self.categories is not None:
+            x = self.categories(x)
         parts = [x.index_select(1, self.others)]
         if self.embedding is not None:
             parts.append(self.embedding(x.index_select(1, self.numbers)).flatten(1))

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Fraction, Size
 from netwright.data.spec import DataSpec, InputKind, TargetKind
+from netwright.layers.features.category_embeddings import CategoryEmbeddings
 from netwright.models.model import Model
 
 
@@ -33,6 +34,7 @@ class TableResNet(Model):
     settings: ClassVar[type[Config]] = TableResNetConfig
     inputs: ClassVar[frozenset[InputKind]] = frozenset({"features"})
     targets: ClassVar[frozenset[TargetKind]] = frozenset({"class", "labels", "real"})
+    embeds: ClassVar[bool] = True
     card: ClassVar[Card] = Card(
         sentence="A residual network for tables: each block adds to a vector of constant width.",
         formula=r"x_0 = W_0 x, \quad x_{l+1} = x_l + W''_l\, \mathrm{ReLU}(W'_l\,"
@@ -50,7 +52,10 @@ class TableResNet(Model):
 
     def __init__(self, config: TableResNetConfig, spec: DataSpec) -> None:
         super().__init__(config, spec)
-        self.first = nn.Linear(spec.num_features, config.width)
+        levels = spec.feature_levels
+        self.embeddings = CategoryEmbeddings(levels) if levels else None
+        width = spec.num_features if self.embeddings is None else self.embeddings.width
+        self.first = nn.Linear(width, config.width)
         self.blocks = nn.ModuleList(_block(config) for _ in range(config.layers))
         self.norm = nn.BatchNorm1d(config.width)
         self.head = nn.Linear(config.width, spec.num_outputs)
@@ -62,6 +67,8 @@ class TableResNet(Model):
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, D) -> (B, C)."""
+        if self.embeddings is not None:
+            x = self.embeddings(x)
         x = self.first(x)
         for block in self.blocks:
             x = x + block(x)

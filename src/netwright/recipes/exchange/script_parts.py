@@ -170,12 +170,21 @@ def bend(curve, values):
     return np.interp(values, curve["knots"], curve["scores"])
 
 
-def encode_category(feature, cells):
+def places_of(feature, cells):
+    """The place of each category among those of training, beyond them where it has none."""
     places = {{key_of(name): place for place, name in enumerate(feature["categories"])}}
-    other = places["other"] if feature["has_other"] else -1
+    other = places["other"] if feature["has_other"] else len(places)
     missing = places["missing"] if feature["has_missing"] else other
-    found = [places.get(key_of(cell), other) if cell else missing for cell in cells]
-    return [np.array(found) == place for place in range(len(places))]
+    return np.array([places.get(key_of(cell), other) if cell else missing for cell in cells])
+
+
+def encode_category(feature, cells):
+    found = places_of(feature, cells)
+    return [found == place for place in range(len(feature["categories"]))]
+
+
+def encode_embedded(feature, cells):
+    return [places_of(feature, cells)]
 
 
 def key_of(text):
@@ -234,6 +243,7 @@ def encode_text(feature, cells):
 ENCODERS = {{
     "number": encode_number,
     "category": encode_category,
+    "embedded": encode_embedded,
     "date": encode_date,
     "text": encode_text,
 }}

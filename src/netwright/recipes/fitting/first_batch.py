@@ -299,7 +299,7 @@ def check_last_batch(module: nn.Module, data: Data, size: int) -> None:
     if (size > 1 and rows % size != 1) or _can_normalise_one(module, data.train):
         return
     if rows == 1:
-        raise ConfigError("batch norm cannot normalise one row: use at least 2 training rows")
+        raise ConfigError("batch norm cannot normalise one sample: use at least 2 training rows")
     raise ConfigError(
         f"batch norm cannot normalise one row: batch_size {size} leaves a last batch of one of "
         f"the {rows} training rows; use {_without_single_row(rows, size)}"

@@ -35,6 +35,8 @@ class ViewEntry:
         data: whether the run's data is needed, welcome where it is at hand, or not looked for; an
             input of one's own is in its place, but for what the view itself reads of it.
         one_input: whether an example must be one tensor; a run may read several.
+        numbers_only: whether it moves inputs as numbers, which places of embedded categories
+            are not.
         own_input: whether it can be of an input of one's own, in the place of an example.
         section: of the report; None: it is only shown on request.
         has_examples: whether it shows examples of the data, which a report may leave out.
@@ -47,6 +49,7 @@ class ViewEntry:
     settings: type[Config] = NoSettings
     data: Literal["needed", "welcome", "unused"] = "needed"
     one_input: bool = False
+    numbers_only: bool = False
     own_input: bool = False
     section: Section | None = None
     has_examples: bool = False
@@ -60,6 +63,8 @@ class ViewEntry:
             return f"this view needs the run's data: {subject.absent}"
         if self.one_input and subject.run.spec.inputs == "parts":
             return f"this view is for a model of one input, {subject.name} reads several"
+        if self.numbers_only and subject.run.spec.feature_levels:
+            return "this view moves inputs as numbers, this run embeds categories"
         return self.refusal(subject)
 
     def show(self, subject: Subject, settings: dict[str, Any]) -> View:

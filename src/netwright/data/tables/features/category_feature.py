@@ -1,9 +1,10 @@
 """A column of categories: one 0-or-1 column each, the rare ones together."""
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ from netwright.data.tables.features.feature import MISSING, Feature
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.training_column import TrainingColumn
 
-OTHER = "other"
+OTHER, NOT_SEEN = "other", "not seen in training"
 # Rows, and differences of shares in themselves and in standard errors, from which a change is said:
 # so many that it matters, and more than chance does in any table.
 FEWEST_ROWS, LARGE_SHARE, CLEAR = 30, 0.2, 4.0
@@ -65,16 +66,24 @@ class CategoryFeature(Feature):
     def fit(cls, column: TrainingColumn, max_categories: int) -> "CategoryFeature":
         """Keep the categories of the training rows, the commonest where there are too many."""
         found = distinct_categories(column.amounts)
-        has_missing, has_other = column.missing > 0, len(found) > max_categories
+        has_other = len(found) > max_categories
         kept = sorted(found, key=lambda name: (-found[name], name))  # equals by name
         names = in_order(kept[: max_categories - 1] if has_other else kept)
+        return cls.counted(column, names, has_other, len(found))
+
+    @classmethod
+    def counted(
+        cls, column: TrainingColumn, names: Iterable[str], has_other: bool, distinct: int
+    ) -> Self:
+        """The feature that keeps these categories, and how many training rows each has."""
+        has_missing = column.missing > 0
         extra = [MISSING] * has_missing + [OTHER] * has_other
         feature = cls(
             name=column.name,
             categories=tuple(dict.fromkeys([*names, *extra])),  # a text "other" joins the others
             has_missing=has_missing,
             has_other=has_other,
-            distinct=len(found),
+            distinct=distinct,
         )
         counts = feature._counted(column.cells, column.weights)
         return replace(feature, counts=tuple(counts.tolist()))
@@ -99,7 +108,7 @@ class CategoryFeature(Feature):
     def decode(self, values: Sequence[float]) -> str:
         """The category; "not seen in training" where no column is 1."""
         hot = [name for name, value in zip(self.categories, values, strict=True) if value]
-        return hot[0] if hot else "not seen in training"
+        return hot[0] if hot else NOT_SEEN
 
     def remarks(self, table: RawTable) -> list[str]:
         """Categories that training did not have, and one that is far more or less common now.
@@ -160,7 +169,7 @@ class CategoryFeature(Feature):
         return {"kind": self.kind, **asdict(self), **lists}
 
     @classmethod
-    def from_json(cls, values: dict[str, Any]) -> "CategoryFeature":
+    def from_json(cls, values: dict[str, Any]) -> Self:
         """The feature that `to_json` gave."""
         return cls(
             name=values["name"],
@@ -186,9 +195,14 @@ class CategoryFeature(Feature):
 
     def _codes(self, texts: Collection[str]) -> dict[str, int]:
         """Text -> its column; the number of columns where it has none."""
-        known = {category_key(category): i for i, category in enumerate(self.categories)}
+        known = self._known
         elsewhere = known[OTHER] if self.has_other else len(self.categories)
         codes = {text: known.get(category_key(text), elsewhere) for text in texts}
         if "" in texts:
             codes[""] = known[MISSING] if self.has_missing else elsewhere
         return codes
+
+    @cached_property
+    def _known(self) -> Mapping[str, int]:
+        """What the writings of a category share -> its column."""
+        return {category_key(category): i for i, category in enumerate(self.categories)}

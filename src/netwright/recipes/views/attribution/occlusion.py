@@ -90,6 +90,7 @@ OCCLUSION = ViewEntry(
     ),
     measure=measure,
     refusal=refusal,
+    numbers_only=True,
     one_input=True,
     own_input=True,
     settings=OcclusionConfig,

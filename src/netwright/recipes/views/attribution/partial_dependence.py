@@ -7,6 +7,8 @@ from torch import Tensor
 
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc
+from netwright.data.tables.encoding import TableEncoder
+from netwright.data.tables.features.embedded_category import EmbeddedCategory
 from netwright.inspection.attribution.partial_dependence import (
     PartialDependence,
     measure_partial_dependence,
@@ -40,8 +42,17 @@ def _refusal(subject: Subject) -> str:
 def _measure(subject: Subject, settings: PartialDependenceConfig) -> PartialDependence:
     inputs: Tensor = subject.inputs
     run = subject.run
+    encoder = run.preprocessor
+    features = encoder.features if isinstance(encoder, TableEncoder) else ()
     return measure_partial_dependence(
-        subject.predict, inputs, run.spec, run.preprocessor.units(), columns=settings.columns
+        subject.predict,
+        inputs,
+        run.spec,
+        encoder.units(),
+        columns=settings.columns,
+        categories={
+            one.name: one.categories for one in features if isinstance(one, EmbeddedCategory)
+        },
     )
 
 

@@ -88,6 +88,7 @@ SALIENCY = ViewEntry(
     ),
     measure=measure,
     refusal=refusal,
+    numbers_only=True,
     one_input=True,
     own_input=True,
     settings=SaliencyConfig,

@@ -107,6 +107,7 @@ LINEAR_REGIONS = ViewEntry(
     ),
     measure=measure,
     refusal=refusal,
+    numbers_only=True,
     one_input=True,
     settings=LinearRegionsConfig,
 )

@@ -171,6 +171,7 @@ DECISION_REGIONS = ViewEntry(
     ),
     measure=_measure_regions,
     refusal=_refuse_regions,
+    numbers_only=True,
     section="predictions",
     has_examples=True,
     code=(measure_decision_regions,),

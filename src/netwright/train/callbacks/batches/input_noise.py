@@ -27,6 +27,11 @@ class InputNoise(Callback):
     def __init__(self, deviation: float, spec: DataSpec, *, seed: int) -> None:
         if spec.inputs not in {"features", "image"}:
             raise ConfigError(f"input_noise is for features and images, inputs are {spec.inputs}")
+        if spec.feature_levels:
+            raise ConfigError(
+                "input_noise is for numbers, some inputs are places of embedded categories: remove "
+                "train.input_noise or data.categories=embedded"
+            )
         self.deviation, self.seed = deviation, seed
 
     def on_batch_start(self, state: TrainState) -> None:
