@@ -1,10 +1,13 @@
 """Mixup: every example is blended with another one, inputs and targets alike.
 
-    x' = l x_p + (1 - l) x_q        y' = l y_p + (1 - l) y_q        l ~ Beta(s, s)
+    x' = l x_p + (1 - l) x_q        y' = l y_p + (1 - l) y_q        l = max(b, 1 - b)
 
-q runs through the batch in a random order, and each example has its own l; with a small s most of
-them stay nearly what they were. A target becomes the probabilities of two classes. Where examples
-have weights w, each teaches its class as much as it counts:
+q runs through the batch in a random order, and each example has its own b ~ Beta(s, s); with a
+small s most of them stay nearly what they were. With a share b below one half a pair would be the
+pair the other way round with the rest: blends have the same distribution with the larger part, by
+which each is mostly the example whose class its answer is measured by. A target becomes the
+probabilities of two classes. Where examples have weights w, each teaches its class as much as it
+counts:
 
     w' = l w_p + (1 - l) w_q        y' = (l w_p y_p + (1 - l) w_q y_q) / w'
 
@@ -37,12 +40,12 @@ class Partners(NamedTuple):
 
 
 def draw_partners(images: Tensor, strength: float, generator: torch.Generator) -> Partners:
-    """A random order of the batch, and shares from Beta(strength, strength)."""
+    """A random order of the batch, and shares: the larger part by Beta(strength, strength)."""
     count, device = len(images), images.device
     dtype = torch.promote_types(images.dtype, torch.float32)
     pairs = torch.full((count, 2), strength, dtype=dtype, device=device)
     # What torch.distributions.Beta calls; that one takes no generator.
-    shares = torch._sample_dirichlet(pairs, generator=generator)[:, 0]
+    shares = torch._sample_dirichlet(pairs, generator=generator).amax(dim=1)
     return Partners(torch.randperm(count, generator=generator, device=device), shares)
 
 
@@ -90,11 +93,11 @@ MIXUP = Mixup(
         sentence="Every example and its target are blended with another of the batch, so that the "
         "network behaves linearly between classes.",
         formula=r"x' = l x_p + (1 - l) x_q, \quad y' = l y_p + (1 - l) y_q "
-        r"\qquad l \sim \mathrm{Beta}(s, s)",
+        r"\qquad l = \max(b, 1 - b), \quad b \sim \mathrm{Beta}(s, s)",
         symbols={
             "x": "an image (C, I, J)",
             "y": "its class as probabilities (C,)",
-            "l": "the share of the example itself, drawn for each by itself",
+            "l": "the share of the example itself, drawn for each by itself: the larger part",
             "p, q": "the example and its partner in the batch",
             "s": "the strength: below 1 most examples stay nearly as they were",
         },
