@@ -64,9 +64,9 @@ def _kernels(queries: Tensor, keys: Tensor) -> AbstractContextManager[None]:
     if not (queries.is_cuda and torch.is_grad_enabled()) or fills_tiles(queries, keys):
         return nullcontext()
     # Around us cuDNN may be left out with others; the compiler cannot ask, and is not used there.
-    if not torch.compiler.is_compiling() and not torch.backends.cuda.cudnn_sdp_enabled():
-        return nullcontext()
-    return sdpa_kernel(SOUND)
+    if torch.compiler.is_compiling() or torch.backends.cuda.cudnn_sdp_enabled():  # type: ignore[no-untyped-call]
+        return sdpa_kernel(SOUND)
+    return nullcontext()
 
 
 def fills_tiles(queries: Tensor, keys: Tensor) -> bool:
