@@ -123,6 +123,13 @@ def test_the_rate_never_reaches_zero_and_steps_are_bounded(
     assert all(step["lr"] > 0 for step in steps)
 
 
+def test_the_rate_falls_evenly_to_its_floor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(word2vec, "PLAIN_STEP", 700)
+    steps = build(13, version="plain", epochs=2, lr=0.1, floor=0.5).fit_steps(company(), 0)
+    rates = [step["lr"] for step in steps]
+    assert rates == pytest.approx([0.1 - 0.005 * step for step in range(10)])
+
+
 def corpus(folder: Path) -> Path:
     rng = np.random.default_rng(0)
     path = folder / "corpus.txt"

@@ -51,7 +51,6 @@ from netwright.models.words.word_noise import (
 
 COMPILED_STEP, PLAIN_STEP = 2**17, 2**13  # words of a step: about a tenth of a second each
 MOST_STEPS = 2000  # of a run, so that its history stays short
-LEAST_RATE = 1e-4  # of the first one, at the end
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +76,8 @@ class Word2VecConfig(Config):
         Fraction, Doc("subsampling: words with a larger share of the text are left out at random")
     ] = 1e-3
     epochs: Annotated[Size, Doc("passes over the text")] = 5
-    lr: Annotated[Positive, Doc("learning rate, decayed linearly to nearly 0")] = 0.025
+    lr: Annotated[Positive, Doc("learning rate, decayed linearly to its floor")] = 0.025
+    floor: Annotated[Fraction, Doc("final learning rate, as a fraction of lr")] = 0.0
     threads: Annotated[
         int,
         Interval(ge=1, le=256),
@@ -189,7 +189,7 @@ class Word2Vec(Model, SteppedLearner):
         self.followed[: len(chosen)] = chosen
         for step in range(made, total):
             begin = starts[step % len(starts)]
-            lr = self.how.lr * max(1 - step / total, LEAST_RATE)
+            lr = self.how.lr * (1 - (1 - self.how.floor) * step / total)
             part = np.array(text[begin : begin + starts.step], dtype=np.int32)
             loss = learn(part, lr, derive_seed(seed, "word2vec", step))
             if (step + 1) % len(starts) == 0:
