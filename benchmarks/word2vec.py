@@ -2,15 +2,17 @@
 
     python benchmarks/wiki_text.py enwik8.gz corpus.txt
     python benchmarks/word2vec.py corpus.txt --epochs 1 --seeds 3 --threads 2
+    python benchmarks/word2vec.py corpus.txt --epochs 1 --seeds 3 --threads 2 --floor 0.5
     python benchmarks/word2vec.py corpus.txt --memory
 
 The corpus is a text in which blanks separate words, such as text8. All learn skip-gram of the same
-vocabulary with the same settings (100 features, window 5, 5 negatives, sample 1e-3, rate 0.025), by
-turns. What is timed is learning alone, by the clock and in CPU-seconds, which other work on the
-machine does not change; fastText's time includes that it reads the file once more; it takes no
-seed, and its runs differ by its threads, of which it has ten. gensim reads `corpus_file`, its
-fastest way in. A peer's run that fails is left out. Scores are those of `netwright words RUN
-evaluate`.
+vocabulary with the same settings (100 features, window 5, 5 negatives, sample 1e-3), by turns. The
+rate falls from 0.025 to `--floor` times that; fastText's always falls to 0, so that it has no part
+where a floor is given. What is timed is learning alone, by the clock and in CPU-seconds, which
+other work on the machine does not change; fastText's time includes that it reads the file once
+more; it takes no seed, and its runs differ by its threads, of which it has ten. gensim reads
+`corpus_file`, its fastest way in. A peer's run that fails is left out. Scores are those of
+`netwright words RUN evaluate`.
 
 `--memory` tells the largest private memory of a process that reads and learns from the corpus, and
 from the corpus ten times over. `--device cuda` times the plain version there, alone.
@@ -81,13 +83,16 @@ def gensims(lines: Path, tokens: tuple[str, ...], given: argparse.Namespace, see
     from gensim.models import Word2Vec as Peer
 
     peer = Peer(vector_size=100, window=5, negative=5, sg=1, min_count=1, sample=SAMPLE, alpha=RATE,
-                seed=seed + 1, workers=given.threads, epochs=given.epochs)  # fmt: skip
+                min_alpha=given.floor * RATE, seed=seed + 1, workers=given.threads,
+                epochs=given.epochs)  # fmt: skip
     peer.build_vocab(corpus_file=str(lines))
     with Stopwatch() as watch:
         peer.train(
             corpus_file=str(lines),
             total_words=peer.corpus_total_words,
-            total_examples=peer.corpus_count,
+            # With `corpus_file` each thread of gensim 4.4.0 sets its rate by the lines it has read
+            # itself, of these: with all lines it would fall by 1 / threads of what is asked for.
+            total_examples=peer.corpus_count // given.threads,
             epochs=given.epochs,
         )
     return watch, np.stack([peer.wv[token] for token in tokens])
@@ -112,7 +117,13 @@ def compare(given: argparse.Namespace) -> None:
     assert isinstance(stream, WordStream)
     known = stream.words[stream.words >= 4]
     version = "compiled" if given.device == "cpu" else "plain"
-    how = Word2VecConfig(epochs=given.epochs, threads=given.threads, version=version)  # type: ignore[arg-type]
+    how = Word2VecConfig(
+        epochs=given.epochs,
+        lr=RATE,
+        floor=given.floor,
+        threads=given.threads,
+        version=version,  # type: ignore[arg-type]
+    )
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         lines = Path(folder) / "corpus.txt"
@@ -127,7 +138,7 @@ def compare(given: argparse.Namespace) -> None:
         }
         if given.device == "cpu":
             for name, peer in (("gensim", gensims), ("fasttext", fasttexts)):
-                if find_spec(name):
+                if find_spec(name) and not (given.floor and name == "fasttext"):
                     peers[name] = lambda seed, peer=peer: peer(lines, tokens[4:], given, seed)  # type: ignore[misc]
         for seed in range(given.seeds):
             for who, learn in peers.items():
@@ -152,7 +163,8 @@ def compare(given: argparse.Namespace) -> None:
                 print(row, flush=True)  # a run takes long: what is known, is told
                 rows.append(row)
     title = f"{len(known):,} words, {len(tokens) - 4:,} different ones, {given.epochs} epochs, "
-    show(rows, COLUMNS, title=f"{title}{given.threads} threads", as_json=given.json)
+    title += f"{given.threads} threads, rate {RATE:g} to {given.floor * RATE:g}"
+    show(rows, COLUMNS, title=title, as_json=given.json)
 
 
 def private_memory() -> int:
@@ -210,6 +222,7 @@ def main() -> None:
     options.add_argument("--epochs", type=int, default=1)
     options.add_argument("--seeds", type=int, default=3)
     options.add_argument("--threads", type=int, default=2)
+    options.add_argument("--floor", type=float, default=0.0, help="of the rate, as a share of it")
     options.add_argument("--device", default="cpu")
     options.add_argument("--memory", action="store_true")
     add_json_option(options)
