@@ -7,7 +7,7 @@ Shapes: N examples, n of them at a time, W words of eight bytes in one of them.
 """
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import torch
@@ -75,11 +75,11 @@ def _row_numbers(values: Tensor, part: int) -> Tensor:
     numbers. Before that each is folded, for what is in its upper half alone would be shifted out.
     """
     a_row = values.element_size() * values[0].numel()
-    chunks = torch.split(values.detach(), max(1, CHUNK // max(1, a_row)))
+    at_once = max(1, CHUNK // max(1, a_row))
     random = torch.Generator().manual_seed(part)
     factors = torch.randint(-(2**62), 2**62, (-(-a_row // WORD),), generator=random) | 1
     sums = np.empty(len(values), np.uint64)
-    _weigh((_words(rows.cpu()) for rows in chunks), factors.numpy().view(np.uint64), sums)
+    _weigh(_chunks(values.detach(), at_once), factors.numpy().view(np.uint64), sums)
     return _mixed(torch.from_numpy(sums.view(np.int64)) + part + 1)
 
 
@@ -97,6 +97,15 @@ def _weigh(chunks: Iterable[Words], factors: Words, sums: Words) -> None:
         np.bitwise_xor(room, words, out=room)
         np.einsum("nw,w->n", room, factors, out=into)
         done += len(words)
+
+
+def _chunks(values: Tensor, at_once: int) -> Iterator[Words]:
+    """The words (n, W) of so many rows at a time; a copy, where there must be one, is as small."""
+    if values.device.type == "cpu" and values.is_contiguous() and not values[0].nbytes % WORD:
+        words = _words(values)  # a view
+        yield from (words[first : first + at_once] for first in range(0, len(words), at_once))
+    else:
+        yield from (_words(rows.cpu()) for rows in torch.split(values, at_once))
 
 
 def _words(rows: Tensor) -> Words:
