@@ -29,6 +29,7 @@ from netwright.train.update_shares import UpdateShares
 from netwright.train.updates.capture_rules import reason_against
 from netwright.train.updates.captured_update import CapturedUpdate
 from netwright.train.updates.device_rates import build_rates
+from netwright.train.updates.direct_backward import backward
 from netwright.train.updates.direct_step import step_directly
 from netwright.train.updates.finite_check import reason_for_host
 from netwright.train.updates.training_forward import training_forward
@@ -53,9 +54,8 @@ class UpdateStep:
     ) -> None:
         self.state, self.config, self.train = state, config, train
         self.batch_start, self.before_update = hooks["on_batch_start"], hooks["on_before_update"]
-        self.output_noise, self.l2 = config.output_noise, config.l2
+        self.precision, self.l2 = config.precision, config.l2
         self.penalized = penalized(state.model, config.penalize) if config.l2 else []
-        self.precision, self.accumulate = config.precision, config.accumulate
         self.forward = training_forward(state.model, state.task, config)
         self.optimizer, self.rates = config.rule, build_rates(state)
         self.captured: CapturedUpdate | None = None
@@ -218,7 +218,7 @@ class UpdateStep:
             if isinstance(output, UnscoredTokens):
                 output, loss = state.task.score(output, batch)
             else:
-                loss = state.task.loss(with_noise(output, self.output_noise), batch)
+                loss = state.task.loss(with_noise(output, self.config.output_noise), batch)
         state.loss = loss.detach()
         state.lap("forward")
         return output, loss
@@ -234,7 +234,7 @@ class UpdateStep:
             loss = loss * share
         if self.state.scaler is not None:
             loss = self.state.scaler.scale(loss)
-        loss.backward()  # type: ignore[no-untyped-call]
+        backward(loss)
         self.state.lap("backward")
         return output
 
