@@ -48,7 +48,8 @@ def shapes_of(tree: Tree) -> str:
 
 def count_rows(tree: Tree) -> int:
     """N: the first dimension, which all tensors of a tree share."""
-    return len(tree) if isinstance(tree, Tensor) else len(tensors_of(tree)[0])
+    first = tree if isinstance(tree, Tensor) else tensors_of(tree)[0]
+    return first.shape[0]  # `len` of a tensor goes through Python: loaders ask for each batch
 
 
 def count_numbers(tree: Tree) -> int:

@@ -16,6 +16,7 @@ from sklearn.model_selection import cross_val_score
 import netwright as nw
 from netwright.core.errors import ConfigError, DataError, ShapeError
 from netwright.recipes.estimators.scikit_learn import NetClassifier, NetRegressor
+from netwright.recipes.fitting import training
 
 Rows = tuple[NDArray[np.float64], NDArray[np.int64]]
 
@@ -196,6 +197,23 @@ def test_only_a_run_folder_that_is_asked_for_is_written(
     assert np.array_equal(opened.predict_proba(inputs), asked.predict_proba(inputs))
     assert opened.history.as_dict() == asked.history_.as_dict()
     assert [path.name for path in tmp_path.iterdir()] == ["one"]
+
+
+def test_only_a_run_folder_needs_measures_at_the_end(
+    blobs: Rows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured = []
+
+    def results(*given: Any) -> dict[str, Any]:
+        measured.append(given)
+        return {"metrics": {}}
+
+    monkeypatch.setattr(training, "_results", results)
+    settings: dict[str, Any] = {"epochs": 1, "random_state": 0}
+    NetClassifier("logistic", **settings).fit(*blobs)
+    assert not measured
+    NetClassifier("logistic", run_folder=tmp_path / "run", **settings).fit(*blobs)
+    assert len(measured) == 1
 
 
 def test_a_frame_names_features_and_target(blobs: Rows, tmp_path: Path) -> None:

@@ -129,7 +129,14 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
         self._check_fit(prepared)
         folder = None if self.run_folder is None else claim_folder(Path(self.run_folder))
         keep = KeepTrainingState()
-        run = train(prepared, out=folder, extra=[keep], quiet=True, keep_folder=folder is not None)
+        run = train(
+            prepared,
+            out=folder,
+            extra=[keep],
+            quiet=True,
+            keep_folder=folder is not None,
+            measures=False,
+        )
         if self.importances:
             self.feature_importances_ = _importances(prepared)
         elif hasattr(self, "feature_importances_"):  # of another fit

@@ -62,12 +62,14 @@ def train(
     extra: Sequence[Callback] = (),
     quiet: bool = False,
     keep_folder: bool = True,
+    measures: bool = True,
 ) -> Run:
     """Let the prepared model learn, then measure it and write what is worth keeping.
 
     Ctrl-C and SIGTERM end training after the step at hand; the run is saved as usual, and then
     `KeyboardInterrupt` or `SystemExit` is raised. Started by torchrun, the processes train the
-    model together and the first one writes.
+    model together and the first one writes. Without a folder, and with `measures` off, the run has
+    no results: of a small table measuring takes as long as many steps.
     """
     settings = prepared.recipe.train
     with joined(settings.rank_timeout, shards=settings.parallel == "shard") as ranks:
@@ -78,7 +80,8 @@ def train(
         check_trackers(prepared.recipe.train.track)
         if not keep_folder:
             _tell(take_first_weights(prepared), quiet=quiet)
-            return _train(prepared, RunContext(ranks=ranks, extra=extra, quiet=quiet))
+            here = RunContext(ranks=ranks, extra=extra, quiet=quiet)
+            return _train(prepared, here, measures=measures)
         with _run_folder(prepared, ranks, out, resume) as origin:
             _tell(origin.remarks, quiet=quiet)
             here = RunContext(
@@ -214,7 +217,7 @@ def _tell_of_frozen(prepared: Prepared) -> tuple[str, ...]:
     return (f"{part} is frozen at its random initialisation: --from gives it trained weights",)
 
 
-def _train(prepared: Prepared, here: RunContext) -> Run:
+def _train(prepared: Prepared, here: RunContext, *, measures: bool = True) -> Run:
     model, data, task = prepared.model, prepared.data, prepared.task
     outcome = learn(prepared, here)
     settings = prepared.recipe.train
@@ -225,7 +228,7 @@ def _train(prepared: Prepared, here: RunContext) -> Run:
     model.eval()
     if here.folder is not None and here.ranks.is_first:
         save_model(here.folder, model, config["model"], data, task)  # before measuring can fail
-    results = _results(prepared, outcome)
+    results = _results(prepared, outcome) if measures else {}
     _tell_findings(results, quiet=here.quiet)
     if here.tracking is not None:
         here.tracking.finish(outcome.history.rows, results["metrics"])
