@@ -17,7 +17,7 @@ from netwright.data.dataset import Data, Split
 from netwright.data.loading.stored import StoredInputs, StoredSplit
 from netwright.recipes.fitting.fit import fit
 from netwright.train.callback import Callback
-from netwright.train.saving.checkpoint import FILES
+from netwright.train.saving.checkpoint_content import FILES
 from netwright.train.saving.packing import unpack
 from netwright.train.state import TrainState
 from netwright.train.watching.history import without_clock

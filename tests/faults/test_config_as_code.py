@@ -21,7 +21,7 @@ from netwright.apps.cli.main import run as typed
 from netwright.core import catalog
 from netwright.core.files.storage import sha256_of
 from netwright.train.callback import Callback
-from netwright.train.saving.checkpoint import FORMAT
+from netwright.train.saving.checkpoint_content import FORMAT
 from netwright.train.state import TrainState
 from tests.faults.scenario import Figures, Scenario
 

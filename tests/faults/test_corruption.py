@@ -22,7 +22,8 @@ from netwright.core.files import manifest
 from netwright.core.files.storage import MANIFEST
 from netwright.train.callbacks.save_checkpoints import SaveCheckpoints
 from netwright.train.saving import checkpoint_store
-from netwright.train.saving.checkpoint import FILES, load_checkpoint
+from netwright.train.saving.checkpoint import load_checkpoint
+from netwright.train.saving.checkpoint_content import FILES
 from netwright.train.saving.checkpoint_store import list_checkpoints, newest_good
 from netwright.train.state import TrainState
 from tests.faults.scenario import Figures, Scenario

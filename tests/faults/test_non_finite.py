@@ -25,7 +25,7 @@ from netwright.train.callbacks import non_finite, save_checkpoints
 from netwright.train.callbacks.non_finite import MOST_IN_A_ROW, GuardNonFinite
 from netwright.train.callbacks.save_checkpoints import SaveCheckpoints
 from netwright.train.run_setting_groups import Policy
-from netwright.train.saving.checkpoint import save_checkpoint
+from netwright.train.saving.checkpoint import begin_save
 from netwright.train.saving.checkpoint_store import list_checkpoints, newest_good
 from netwright.train.state import TrainState
 from netwright.train.tasks.regression import Regression
@@ -315,12 +315,12 @@ def test_weights_that_are_not_finite_are_never_written(tmp_path: Path) -> None:
 def test_planted_bug_a_checkpoint_that_is_not_looked_at_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def unchecked(*args: Any) -> None:
+    def unchecked(*args: Any, then: Callable[[], None]) -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Tensor, "isfinite", lambda values: torch.tensor(True))
-            save_checkpoint(*args)
+            begin_save(*args, then=then)
 
-    monkeypatch.setattr(save_checkpoints, "save_checkpoint", unchecked)
+    monkeypatch.setattr(save_checkpoints, "begin_save", unchecked)
     assert unguarded(tmp_path) != tmp_path / "checkpoints" / "step-000002"
 
 

@@ -72,7 +72,7 @@ def sharded_and_stopped_in_a_save(
 ) -> tuple[RankRun, float]:
     """A rank of a sharded run stops before it writes its part of the third checkpoint."""
     sign = out.with_name(f"{out.name}-stops")
-    stops = partial(hurt_in_save, victim, STEP // 6, 1, partial(stop_itself, sign))
+    stops = partial(hurt_in_save, victim, STEP // 6, "_write", partial(stop_itself, sign))
     bugs: list[Bug] = [stops] if bug is None else [bug, stops]
     run = ForkedRun(
         out, timeout=timeout, bug=partial(call_all, bugs), settings={"parallel": "shard"}

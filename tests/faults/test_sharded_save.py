@@ -1,15 +1,18 @@
 """Ranks that save a checkpoint together: one is killed, has no room, or its part rots.
 
-No checkpoint is half there under its name, who is lost or failed is named, and the run goes on to
-the bits of one that nobody hurt.
+The files are written by threads while training goes on, and each step of a save is hurt. No
+checkpoint is half there under its name, who is lost or failed is named, and the run goes on to the
+bits of one that nobody hurt.
 """
 
+import errno
+import itertools
 import json
 import os
 import random
-import resource
 import signal
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,11 +21,13 @@ from unittest import mock
 import pytest
 
 from netwright.core.errors import NetwrightError
-from netwright.core.files import manifest
+from netwright.core.files import manifest, storage
 from netwright.train import state as train_state
 from netwright.train.callback import Callback
-from netwright.train.saving import part_files
+from netwright.train.saving import shared_save
 from netwright.train.saving.checkpoint_store import list_checkpoints, newest_good
+from netwright.train.saving.part_files import part_name
+from netwright.train.saving.shared_save import SharedSave
 from netwright.train.state import TrainState
 from tests.faults.rank_runs import Bug, ForkedRun, finish
 from tests.faults.scenario import Figures, Scenario
@@ -32,11 +37,13 @@ from tests.faults.test_rank_killed import contents
 Work = Callable[[], Any]
 SHARDED = {"parallel": "shard", "epochs": 2}
 STOP = 20  # of 24 steps, with a save every six
-# A save has three parts that ranks do together: begin, write their files, give the folder its name.
-PLACES = [(part, death) for part in range(3) for death in ("before", "after")]
+# What each rank does in a save: the first before training goes on, the others in a thread. In the
+# last one the first rank gives the folder its name and points to it.
+STEPS = ("_begin", "_write", "_close")
+PLACES = [(step, death) for step in STEPS for death in ("before", "after")]
 DAMAGES = (flip, truncate, zero_tail, None)  # None: the file is gone
 SAVES, OTHERS, IN_A_RUN = 30, 30, 4  # kills inside a save, and at any step; of one run
-SMALL = 1500  # bytes: less than a rank's part
+SMALL = 100  # bytes: less than a rank's part
 
 
 def die() -> None:
@@ -55,26 +62,32 @@ def die_after(work: Work) -> Any:
 
 
 def without_room(work: Work) -> Any:
-    """No file may grow over a size, which nothing tells beforehand."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (SMALL, before[1]))
-    try:
+    """The disk is full for this thread after a few bytes of a file, which nothing tells before."""
+    fill, writer = storage._fill, threading.get_ident()
+
+    def overflow(handle: int, pieces: Iterable[storage.Piece]) -> None:
+        if threading.get_ident() != writer:
+            fill(handle, pieces)
+            return
+        with os.fdopen(handle, "wb") as file:
+            file.write(bytes(next(iter(pieces)))[:SMALL])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with mock.patch.object(storage, "_fill", overflow):
         return work()
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def hurt_in_save(victim: int, number: int, part: int, harm: Callable[[Work], Any]) -> None:
-    """Let the harm come to one rank in a part of its save of this number, from 0."""
+def hurt_in_save(victim: int, number: int, step: str, harm: Callable[[Work], Any]) -> None:
+    """Let the harm come to one rank in a step of its save of this number, from 0."""
     if int(os.environ["RANK"]) != victim:
         return
-    each, calls = part_files._each, iter(range(10**6))
+    done, calls = getattr(SharedSave, step), itertools.count()
 
-    def hurt(ranks: Any, work: Work) -> list[Any]:
-        is_place = next(calls) == 3 * number + part
-        return each(ranks, partial(harm, work) if is_place else work)
+    def hurt(save: SharedSave, *given: Any) -> Any:
+        work = partial(done, save, *given)
+        return harm(work) if next(calls) == number else work()
 
-    mock.patch.object(part_files, "_each", hurt).start()
+    mock.patch.object(SharedSave, step, hurt).start()
 
 
 class DieAt(Callback):
@@ -158,9 +171,9 @@ def kill_plans(saves: int, others: int, a_run: int) -> Iterator[list[tuple[int, 
     for number in range(saves + others):
         victim = chosen.randrange(2)
         if number < saves:
-            part, when = PLACES[number % len(PLACES)]
+            step, when = PLACES[number % len(PLACES)]
             death = die_before if when == "before" else die_after
-            plan.append((victim, partial(hurt_in_save, victim, 0, part, death)))
+            plan.append((victim, partial(hurt_in_save, victim, 0, step, death)))
         else:  # before the second save of this life, so that there are lives for all kills
             plan.append((victim, DieAt(victim, chosen.randrange(1, 6))))
         if len(plan) == a_run or number == saves + others - 1:
@@ -173,11 +186,11 @@ def meet_full_disk(folder: Path, whole: Path, bug: Bug | None = None) -> Figures
     good = []
     for victim in range(2):
         out = folder / f"full-{victim}"
-        hurt = partial(hurt_in_save, victim, 2, 1, without_room)
+        hurt = partial(hurt_in_save, victim, 2, "_write", without_room)
         run = ForkedRun(out, bug=_both(bug, hurt), settings=SHARDED)
         ended, said = run.wait(), run.said()
         told = said.count(f"rank {victim} could not save a checkpoint: ") == 2
-        told = told and said.count("cannot be written: File too large") == 2
+        told = told and said.count("cannot be written: No space left on device") == 2
         left = [path.name for path in (out / "checkpoints").iterdir()]
         is_kept = left == [path.name for path in list_checkpoints(out)] and len(left) == 2
         failed = run.close() == 0 and ended and told and is_kept and is_clean(out)
@@ -194,7 +207,7 @@ def rot(folder: Path, whole: Path, damages: tuple[Any, ...], bug: Bug | None = N
         stopped = ForkedRun(out, callbacks=[StopAt()], settings=SHARDED)
         assert stopped.wait(), stopped.said()
         newest, before = list_checkpoints(out)[-1], list_checkpoints(out)[-2]
-        file = newest / part_files.part_name(number % 2, 2)
+        file = newest / part_name(number % 2, 2)
         if damage is None:
             file.unlink()
         else:
@@ -235,7 +248,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_rank_killed_in_a_save_leaves_no_half_checkpoint(whole: Path, tmp_path: Path) -> None:
-    killed = [(1, partial(hurt_in_save, 1, 1, 1, die_after))]
+    killed = [(1, partial(hurt_in_save, 1, 1, "_write", die_after))]
     figures = measure_kills(tmp_path, whole, iter([killed]))
     assert figures.passed == figures.counts["kills landed"] == figures.n == 1, figures
 
@@ -271,14 +284,26 @@ def generators_stay() -> None:
 
 @pytest.mark.slow
 def test_planted_bug_generators_not_restored_is_found(whole: Path, tmp_path: Path) -> None:
-    killed = [(1, partial(hurt_in_save, 1, 1, 1, die_after))]
+    killed = [(1, partial(hurt_in_save, 1, 1, "_write", die_after))]
     figures = measure_kills(tmp_path, whole, iter([killed]), generators_stay)
     assert figures.counts["kills landed"] == figures.n == 1
     assert figures.passed == 0
 
 
+def parts_are_not_waited_for() -> None:
+    """The first rank names the folder whether the others have written their files or not."""
+    mock.patch.object(SharedSave, "_sum_of", lambda save, rank: "").start()
+
+
+def test_planted_bug_parts_that_are_not_waited_for_is_found(whole: Path, tmp_path: Path) -> None:
+    killed = [(1, partial(hurt_in_save, 1, 1, "_write", die_before))]
+    figures = measure_kills(tmp_path, whole, iter([killed]), parts_are_not_waited_for)
+    assert figures.counts["kills landed"] == figures.n == 1
+    assert figures.counts["no half checkpoint"] == figures.passed == 0
+
+
 def errors_are_kept_to_oneself() -> None:
-    """Who fails says nothing, and the others give the folder its name."""
+    """Who fails says nothing, and the first rank gives the folder its name."""
 
     def each(ranks: Any, work: Work) -> list[Any]:
         given: Any = ""
@@ -289,7 +314,7 @@ def errors_are_kept_to_oneself() -> None:
         gathered = ranks.gather(json.dumps(given).encode())
         return [json.loads(one) for one in gathered]
 
-    mock.patch.object(part_files, "_each", each).start()
+    mock.patch.object(shared_save, "_each", each).start()
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from netwright.core.seeding import derive_seed, random_state, seeded
 from netwright.train import state as train_state
 from netwright.train.callback import Callback
 from netwright.train.callbacks.early_stopping import EarlyStopping
-from netwright.train.saving import checkpoint
+from netwright.train.saving import checkpoint, checkpoint_content
 from netwright.train.saving.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.state import TrainState
 from tests.faults.scenario import Figures, Scenario
@@ -256,7 +256,8 @@ def test_each_piece_of_the_state_is_needed(tmp_path: Path) -> None:
 def test_planted_bug_missing_keys_are_not_looked_for_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checkpoint, "pieces_of", lambda tree: ())  # neither listed nor compared
+    for saving in (checkpoint, checkpoint_content):
+        monkeypatch.setattr(saving, "pieces_of", lambda tree: ())  # neither listed nor compared
     monkeypatch.setattr(checkpoint, "check_whole", lambda *args: None)
     # The schedule, the generators, the gradients and both callbacks.
     assert measure(tmp_path).counts["refused by name"] == 15 - 7
@@ -266,7 +267,8 @@ def test_planted_bug_missing_keys_are_not_looked_for_is_found(
 def test_planted_bug_missing_moments_are_not_looked_for_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checkpoint, "pieces_of", lambda tree: ())
+    for saving in (checkpoint, checkpoint_content):
+        monkeypatch.setattr(saving, "pieces_of", lambda tree: ())
     monkeypatch.setattr(checkpoint, "find_missing_memory", lambda *args, unmoved: "")
     assert measure(tmp_path).counts["refused by name"] == 15 - 1
 

@@ -66,8 +66,11 @@ def exchange() -> dict[str, Any]:
     with joined(PATIENT) as ranks:
         first = [torch.full((2,), float(ranks.rank)), torch.tensor(ranks.rank)]
         ranks.follow_first(first)
+        ranks.leave(f"note/of/{ranks.rank}", f"from {ranks.rank}")
         ranks.any(False)
+        before = f"note/of/{(ranks.rank - 1) % ranks.world}"
         return {
+            "notes": [ranks.take(before), ranks.take(before), ranks.take("note/of/nobody")],
             "place": [ranks.rank, ranks.world, ranks.is_first, ranks.is_alone],
             "sum": ranks.sum(torch.tensor([1.0, ranks.rank])).tolist(),
             "any": [ranks.any(ranks.rank == 1), ranks.any(False), ranks.any(True)],
@@ -82,6 +85,7 @@ def exchange() -> dict[str, Any]:
 def test_what_the_ranks_give_reaches_all_of_them(world: int, tmp_path: Path) -> None:
     for rank, given in enumerate(gives(run_ranks(tmp_path, world, exchange))):
         assert given == {
+            "notes": [f"from {(rank - 1) % world}", None, None],
             "place": [rank, world, rank == 0, False],
             "sum": [world, sum(range(world))],
             "any": [True, False, True],

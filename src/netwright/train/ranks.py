@@ -146,6 +146,21 @@ class Ranks:
             dist.broadcast(content, 0)
         return content.numpy().tobytes().decode()
 
+    def leave(self, note: str, text: str) -> None:
+        """Leave a note for another rank; from any thread, unlike what ranks do together."""
+        if self.store is not None:
+            with _store_in_reach():
+                self.store.set(note, text)
+
+    def take(self, note: str) -> str | None:
+        """The note that a rank has left, which is then gone; None: there is none yet."""
+        with _store_in_reach():
+            if self.store is None or not self.store.check([note]):
+                return None
+            text: str = self.store.get(note).decode()
+            self.store.delete_key(note)
+        return text
+
     @contextmanager
     def guarded(self, work: str) -> Iterator[None]:
         """Turn a broken or silent connection in the block into a `PeerError`; no other error."""
@@ -269,6 +284,15 @@ def _meet(ranks: Ranks, store: Store, place: str) -> None:
             store.wait([f"{place}/{peer}"], timedelta(seconds=START))
         except RuntimeError as error:
             raise PeerError(f"rank {peer} did not start within {START:g} s") from error
+
+
+@contextmanager
+def _store_in_reach() -> Iterator[None]:
+    """Turn the loss of what holds the ranks' notes into a `PeerError`."""
+    try:
+        yield
+    except RuntimeError as error:
+        raise PeerError("the store in which the processes leave notes does not answer") from error
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import pytest
 from netwright.core.errors import DataError
 from netwright.core.files.manifest import check_folder
 from netwright.core.files.storage import as_json, new_folder, write_json
-from netwright.train.saving.checkpoint import FILES
+from netwright.train.saving.checkpoint_content import FILES
 from netwright.train.saving.checkpoint_store import (
     CheckpointStore,
     check_checkpoint,

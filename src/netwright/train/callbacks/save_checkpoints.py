@@ -1,17 +1,20 @@
 """Save the run at the end of epochs, in long ones also on the way, and at its own end.
 
-On the way it saves when a batch is over: what was measured after its update is part of it.
+On the way it saves when a batch is over: what was measured after its update is part of it. Of a
+sharded run the files are written while training goes on, and each save waits for the one before.
 """
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from netwright.train.callback import Callback
 from netwright.train.callbacks.early_stopping import EarlyStopping
 from netwright.train.saving.best_checkpoint import find_best
-from netwright.train.saving.checkpoint import save_checkpoint
+from netwright.train.saving.checkpoint import begin_save
 from netwright.train.saving.checkpoint_store import CheckpointStore, Choose
+from netwright.train.saving.shared_save import SharedSave
 from netwright.train.state import TrainState
 
 MOST_OF_TIME = 1 / 100  # the share of training that saving may take where it chooses its moments
@@ -50,6 +53,7 @@ class SaveCheckpoints(Callback):
         self.saved_at: tuple[int, int] | None = None
         self.saved_when, self.cost = time.monotonic(), 0.0
         self.is_asked = False
+        self.under_way: SharedSave | None = None
 
     def on_fit_start(self, state: TrainState) -> None:
         """What the run goes on from need not be saved again; a kill may have kept its pointers."""
@@ -84,14 +88,22 @@ class SaveCheckpoints(Callback):
             self.save(state)
 
     def on_fit_end(self, state: TrainState) -> None:
-        """Save the last moment."""
+        """Save the last moment, and wait for it."""
         if state.samples:
             self.save(state)
+        self._finish()
+
+    def on_abort(self, state: TrainState) -> None:
+        """What was saved before the error is to be there."""
+        save, self.under_way = self.under_way, None
+        if save is not None:
+            save.give_up()
 
     def save(self, state: TrainState) -> None:
         """Write a checkpoint and move the pointers, unless this moment is saved already."""
         if self.saved_at == _moment(state):
             return
+        self._finish()
         state.confirm()  # before anything is made for it
         started = time.monotonic()
         self._write(state)
@@ -101,31 +113,32 @@ class SaveCheckpoints(Callback):
     def _write(self, state: TrainState) -> None:
         # The other ranks hand over their part; they may be where there is no such folder.
         place = self.store.place_for(state.step) if state.ranks.is_first else self.store.path
-        save_checkpoint(place, state, self.watched)
-        if state.ranks.is_first:
-            self.store.add(place, choose=self._choose(state))
+        point = partial(self.store.add, place, choose=self._choose(state))
+        self.under_way = begin_save(place, state, self.watched, then=point)
+
+    def _finish(self) -> None:
+        """Wait for the save under way, if there is one; what went wrong in it is told here."""
+        save, self.under_way = self.under_way, None
+        if save is not None:
+            save.finish()
 
     def _choose(self, state: TrainState) -> Choose:
         """What tells the best of the checkpoints; where nothing is watched, it is the newest."""
-
-        def choose(saved: Sequence[str], before: str | None) -> str | None:
-            if self.best is None:
-                return next(reversed(saved), None)
-            values = self.best.values_by_step(state)
-            return find_best(
-                saved,
-                before,
-                values,
-                best_step=self.best.best_step,
-                min_delta=self.best.min_delta,
-            )
-
-        return choose
+        if self.best is None:
+            return lambda saved, before: next(reversed(saved), None)
+        # Of the present moment: training may go on before it is asked.
+        return partial(
+            find_best,
+            values=self.best.values_by_step(state),
+            best_step=self.best.best_step,
+            min_delta=self.best.min_delta,
+        )
 
     def _is_due(self, state: TrainState, least: float = 0.0) -> bool:
         """Whether saving again keeps its share of the time small; the first rank's clock counts."""
         passed = time.monotonic() - self.saved_when
-        due = passed >= max(least, self.cost / MOST_OF_TIME)
+        cost = self.cost + (self.under_way.seconds if self.under_way is not None else 0.0)
+        due = passed >= max(least, cost / MOST_OF_TIME)
         return state.ranks.decide(due)
 
 

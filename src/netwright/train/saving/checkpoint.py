@@ -9,8 +9,7 @@ Of a sharded run each rank writes its rows of weights, moments and averages besi
 `part_files.py`.
 """
 
-import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,20 +17,24 @@ from safetensors.torch import load
 from torch import Tensor
 
 from netwright.core.checks import nearest
-from netwright.core.errors import ConfigError, DataError, RunError
+from netwright.core.errors import ConfigError, DataError
 from netwright.core.files.json_text import parse_json
 from netwright.core.files.manifest import read_folder
-from netwright.core.files.storage import Content
-from netwright.core.files.tensor_content import TensorContent
 from netwright.train.callback import Callback
 from netwright.train.engines.engine import Engine
-from netwright.train.engines.part import Part
 from netwright.train.optimizer_state import (
     advance_schedule,
     find_missing_memory,
     follow_new_batches,
     restore_optimizer,
-    unmoved_weights,
+)
+from netwright.train.saving.checkpoint_content import (
+    FILES,
+    FORMAT,
+    PLAIN,
+    by_name,
+    parts_of,
+    take_content,
 )
 from netwright.train.saving.conditions import (
     LENGTHS,
@@ -42,9 +45,10 @@ from netwright.train.saving.conditions import (
     SURROUNDINGS,
     find_changes,
 )
-from netwright.train.saving.packing import from_bytes, pack, to_bytes, unpack
-from netwright.train.saving.part_files import is_common, open_parts, write_folder, write_together
+from netwright.train.saving.packing import unpack
+from netwright.train.saving.part_files import is_common, open_parts, write_folder
 from netwright.train.saving.pieces import check_whole, lacks, pieces_of
+from netwright.train.saving.shared_save import SharedSave
 from netwright.train.saving.state_kinds import (
     check_counts,
     check_like,
@@ -56,68 +60,43 @@ from netwright.train.saving.state_kinds import (
 from netwright.train.state import COUNTERS, OF_EACH_RANK, TrainState
 from netwright.train.watching.history import read_row
 
-FORMAT = 1
 APART = ("optimizer", "schedule")  # changed settings have a part in how these are restored
 CHECKPOINTS = "checkpoints"  # the folder of a run that holds them
-FILES = ("model.safetensors", "state.safetensors", "state.json")
 NOTHING: dict[str, Any] = {"$pairs": []}  # an empty tree
-PLAIN = (*COUNTERS, "elapsed", "history")  # they stand in state.json as they are
 
 
 def save_checkpoint(folder: Path, state: TrainState, callbacks: Sequence[Callback] = ()) -> None:
     """Write the state to a new folder, whole or not at all; of several ranks the first writes.
 
-    Between gradients and their update there is no exact place to go on from: it is refused, as are
-    weights that are not finite.
+    See `take_content` for what is refused.
     """
-    if state.is_updating:
-        raise RunError(
-            "a checkpoint cannot be saved between backward and update: gradients are pending"
-        )
-    moment = state.state_dict()
-    _check_finite(state, moment["model"])
-    parts = _parts(state, moment, callbacks)
-    own = to_bytes({name: moment[name] for name in OF_EACH_RANK})
-    parts["ranks"] = [from_bytes(part) for part in state.ranks.gather(own)]
-    pieces = list(pieces_of(parts))
-    weights, parts = state.engine.taken_apart((moment["model"], parts))
-    tensors: dict[str, Tensor] = {}
-    divided: dict[str, Tensor] = {}  # this rank's rows of what ranks divide
-    model = {name: part for name, part in weights.items() if isinstance(part, Part)}
-    whole = len(state.history) - state.unfinished_rows
-    values = {
-        "format": FORMAT,
-        **{name: moment[name] for name in PLAIN},
-        "history": [vars(row) for row in moment["history"][:whole]],
-        "pieces": pieces,
-        **({"parts": state.ranks.world} if model else {}),
-        **({"model": pack(model, "model", {}, divided)} if model else {}),
-        **{name: pack(part, name, tensors, divided) for name, part in parts.items()},
-    }
-    if not (model or state.ranks.is_first):
-        return
-    common = {name: part for name, part in weights.items() if name not in model}
-    files: dict[str, Content] = {
-        "model.safetensors": TensorContent(common),
-        "state.safetensors": TensorContent(tensors),
-        "state.json": json.dumps(values, allow_nan=False).encode(),
-    }
-    if model:
-        own_file = TensorContent(divided)
-        write_together(folder, files, own_file, state.ranks, inside=run_around(folder))
-    else:
-        write_folder(folder, files, inside=run_around(folder))
+    save = begin_save(folder, state, callbacks)
+    if save is not None:
+        save.finish()
 
 
-def _check_finite(state: TrainState, weights: Mapping[str, Tensor]) -> None:
-    """Refuse, on all ranks, weights of which one holds a number that is not finite."""
-    names = [name for name, _ in state.model.named_parameters()]
-    own = zip(names, state.engine.own(weights[name] for name in names), strict=True)
-    bad = next((name for name, part in own if not bool(part.isfinite().all())), "")
-    # Replicas have the same weights: each of them knows.
-    if state.ranks.any(bool(bad)) if state.engine.shards else bad:
-        which = repr(bad) if bad else "one of another process"
-        raise RunError(f"a checkpoint must have finite weights: {which} is not finite")
+def begin_save(
+    folder: Path,
+    state: TrainState,
+    callbacks: Sequence[Callback] = (),
+    *,
+    then: Callable[[], None] = lambda: None,
+) -> SharedSave | None:
+    """Write the state; of a sharded run while training goes on: gives what is to be finished.
+
+    Args:
+        folder: of the checkpoint, as the first rank names it.
+        state: of the run, between two updates.
+        callbacks: those whose states are saved too.
+        then: what the first rank does when the checkpoint has its name.
+    """
+    content, ranks, inside = take_content(state, callbacks), state.ranks, run_around(folder)
+    if content.own is not None:
+        return SharedSave(folder, content, ranks, inside=inside, then=then)
+    if ranks.is_first:
+        write_folder(folder, content.files(), inside=inside)
+        then()
+    return None
 
 
 @telling_forgeries
@@ -142,7 +121,7 @@ def load_checkpoint(
         What should be said: surroundings that differ, and what the allowed changes mean.
     """
     moment = state.state_dict()
-    fresh = _parts(state, moment, callbacks)
+    fresh = parts_of(state, moment, callbacks)
     values, saved, weights = _read(folder, fresh, state)
     changes = _find_changes(folder, saved["conditions"], fresh["conditions"], allow)
     own = {name: moment[name] for name in OF_EACH_RANK if name != "recent"}
@@ -151,7 +130,7 @@ def load_checkpoint(
     for name in anew:
         saved[name] = fresh[name]
     check_whole(folder, {**saved, "conditions": {}}, {**fresh, "conditions": {}})
-    named = _by_name(callbacks)
+    named = by_name(callbacks)
     for name in saved["callbacks"]:
         if name not in named:
             raise DataError(f"{folder} holds the state of {name}, which is not among the callbacks")
@@ -224,21 +203,6 @@ def read_model(folder: Path) -> dict[str, Tensor]:
 def run_around(folder: Path) -> Path | None:
     """The run that a checkpoint belongs to, by its path; None where it lies elsewhere."""
     return folder.parent.parent if folder.parent.name == CHECKPOINTS else None
-
-
-def _parts(
-    state: TrainState, moment: Mapping[str, Any], callbacks: Sequence[Callback]
-) -> dict[str, Any]:
-    """What all ranks have in common beside weights and plain values: trees of tensors."""
-    elsewhere = {*PLAIN, *OF_EACH_RANK, "model"}
-    return {
-        "conditions": state.conditions(),
-        "unmoved": unmoved_weights(state.model, state.optimizer),
-        **{name: part for name, part in moment.items() if name not in elsewhere},
-        "callbacks": {
-            name: kept for name, call in _by_name(callbacks).items() if (kept := call.state_dict())
-        },
-    }
 
 
 def _find_changes(
@@ -337,13 +301,3 @@ def _restore_place(
             state.recent.load_states([rank["recent"] for rank in ranks])
         state.gradients = ranks[0]["gradients"]  # several ranks have none: they save after updates
     return remarks
-
-
-def _by_name(callbacks: Sequence[Callback]) -> dict[str, Callback]:
-    """Callbacks by their class's name; the second of a class is "EarlyStopping 2"."""
-    named: dict[str, Callback] = {}
-    for call in callbacks:
-        kind = type(call).__name__
-        before = sum(type(other).__name__ == kind for other in named.values())
-        named[f"{kind} {before + 1}" if before else kind] = call
-    return named

@@ -17,7 +17,8 @@ from netwright.core.files.inside import has_file, open_folder, parent_of
 from netwright.core.files.json_text import parse_json
 from netwright.core.files.manifest import whole_folder
 from netwright.core.files.storage import MANIFEST, make_folder, read_json, read_record, write_json
-from netwright.train.saving.checkpoint import CHECKPOINTS, FILES, run_around
+from netwright.train.saving.checkpoint import CHECKPOINTS, run_around
+from netwright.train.saving.checkpoint_content import FILES
 from netwright.train.saving.part_files import PART, check_parts, part_names
 
 NAME = re.compile(r"step-(\d{6,})(?:-(\d+))?")

@@ -2,16 +2,14 @@
 
 part-00002-of-00004.safetensors   the rows of every divided tensor that the second of four ranks had
 
-Each rank writes its file into one temporary folder; the first one lists all their sums in the
-manifest and gives the folder its name. So a checkpoint is whole or absent, whoever fails or is
-killed. Other numbers of ranks read the rows that they need from the files that hold them.
+How they are written together is in `shared_save.py`. Other numbers of ranks read the rows that
+they need from the files that hold them.
 
 Shapes: n rows of a tensor.
 """
 
-import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -20,17 +18,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from netwright.core.errors import DataError, NetwrightError, RunError
+from netwright.core.errors import DataError
 from netwright.core.files.manifest import whole_folder
 from netwright.core.files.open_tensors import open_tensors
-from netwright.core.files.storage import Content, Staging, new_folder, shared_folder
+from netwright.core.files.storage import Content, new_folder
 from netwright.train.engines.engine import Engine
 from netwright.train.engines.part import rows_of
-from netwright.train.ranks import Ranks
 from netwright.train.saving.packing import ReadPart
 
 PART = re.compile(r"part-\d{5}-of-\d{5}\.safetensors")
-SAVING = "the save of a checkpoint"  # the work in which a rank is lost
 
 
 def is_common(name: str) -> bool:
@@ -49,63 +45,6 @@ def write_folder(folder: Path, files: Mapping[str, Content], *, inside: Path | N
     with new_folder(folder, needs=needs, inside=inside) as staging:
         for name, content in files.items():
             staging.write(name, content)
-
-
-def write_together(
-    folder: Path, files: Mapping[str, Content], own: Content, ranks: Ranks, *, inside: Path | None
-) -> None:
-    """Write a new folder with a file of each rank; where one cannot, nobody has, and all say so.
-
-    Args:
-        folder: of the checkpoint, as the first rank names it.
-        files: of all ranks, which the first writes.
-        own: this rank's file.
-        ranks: the processes that save.
-        inside: the run, as the first rank names it.
-    """
-    name = part_name(ranks.rank, ranks.world)
-    with ExitStack() as held:
-        opened: list[Staging] = []
-
-        def begin() -> Any:
-            if not ranks.is_first:
-                return None
-            needs = len(own) + sum(map(len, files.values()))
-            opened.append(held.enter_context(new_folder(folder, needs=needs, inside=inside)))
-            for common, content in files.items():
-                opened[0].write(common, content)
-            return [str(opened[0].path), str(folder), None if inside is None else str(inside)]
-
-        staging, final, around = _each(ranks, begin)[0]
-
-        def write() -> str:
-            if not opened:
-                here = None if around is None else Path(around)
-                shared = shared_folder(Path(staging), Path(final), inside=here)
-                opened.append(held.enter_context(shared))
-            opened[0].write(name, own)
-            return opened[0].sums[name]
-
-        sums = _each(ranks, write)
-        if ranks.is_first:
-            names = [part_name(rank, ranks.world) for rank in range(ranks.world)]
-            opened[0].sums.update(zip(names, sums, strict=True))
-        _each(ranks, held.close)  # the manifest, and the name
-
-
-def _each(ranks: Ranks, work: Callable[[], Any]) -> list[Any]:
-    """Let every rank do its work: what each gives as JSON, or on all ranks the error of one."""
-    given, error = None, ""
-    try:
-        given = work()
-    except NetwrightError as failed:
-        error = str(failed)
-    told = [json.loads(one) for one in ranks.gather(json.dumps([given, error]).encode(), SAVING)]
-    for rank, (_, failed_there) in enumerate(told):
-        if failed_there:
-            who = "" if ranks.is_alone else f"rank {rank} could not save a checkpoint: "
-            raise RunError(f"{who}{failed_there}")
-    return [one for one, _ in told]
 
 
 def check_parts(place: Path, wanted: Iterable[str], files: Collection[str]) -> None:
