@@ -10,6 +10,7 @@ import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -31,16 +32,14 @@ from netwright.data.images.decoding import (
 )
 from netwright.data.images.encoder import ImageEncoder
 from netwright.data.images.file_names import shown
+from netwright.data.images.fitted_encoder import fit_encoder
 from netwright.data.images.labelled import LabelledImages, divide
 from netwright.data.images.layout import find_images
-from netwright.data.images.normalization import agreed_scaling, measured_scaling
 from netwright.data.images.reading import most_kept, read_digests, read_headers, read_pixels
 from netwright.data.images.stored_images import StoredImages
-from netwright.data.loading.stored import StoredSplit, evenly_spaced
+from netwright.data.loading.stored import StoredSplit
 from netwright.data.pixels import PixelSplit
 from netwright.data.source import Source
-
-MOST_MEASURED = 2048  # training images from which mean and scale are taken
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +99,8 @@ def image_data(decoded: "DecodedImages", name: str, config: ImageFolderConfig) -
     places, divided = divide(
         images, val_size=config.val_size, test_size=config.test_size, seed=config.split_seed
     )
-    encoder = _encoder(decoded, places["train"], config)
+    pixels = partial(_pixels_at, decoded)
+    encoder = fit_encoder(images, decoded.form, config.normalize, places["train"], pixels)
     splits = _splits(decoded, places, encoder)
     data = Data(
         name=name,
@@ -192,26 +192,6 @@ def _not_held(size: float, memory: float) -> str:
     return (
         f"the images take {size:.3g} GiB, {why}: they are decoded batch by batch; train.workers=N "
         f"speeds this up"
-    )
-
-
-def _encoder(decoded: DecodedImages, train: Tensor, config: ImageFolderConfig) -> ImageEncoder:
-    images, form = decoded.images, decoded.form
-    if config.normalize == "train":
-        some = train[evenly_spaced(len(train), MOST_MEASURED)]
-        scaling = measured_scaling(_pixels_at(decoded, some))
-    else:
-        scaling = agreed_scaling(config.normalize, form.mode)
-    return ImageEncoder(
-        input_shape=form.shape,
-        mode=form.mode,
-        resize=form.resize,
-        target=images.target,
-        num_outputs=images.num_outputs,
-        class_names=images.class_names,
-        target_names=images.target_names,
-        mean=scaling.mean,
-        scale=scaling.scale,
     )
 
 

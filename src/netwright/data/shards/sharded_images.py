@@ -1,23 +1,21 @@
 """Images in shards: read and decoded when a batch wants them, in an order that keeps to places.
 
-Shapes: N samples of all shards, B images read together, C channels, I rows, J columns.
+Shapes: N samples of all shards.
 """
 
 import hashlib
 import json
-import os
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
-from netwright.data.images.decoding import ImageForm, decode_content
 from netwright.data.images.encoder import ImageEncoder
 from netwright.data.loading.piece_order import Pieces
 from netwright.data.loading.stored import StoredInputs
-from netwright.data.shards.parquet_samples import BLOCK, ParquetImages
+from netwright.data.shards.parquet_samples import BLOCK
 from netwright.data.shards.sample_index import SampleIndex
-from netwright.data.shards.shard_files import ShardFiles
+from netwright.data.shards.sharded_pixels import ShardedPixels
 
 STRETCH = 2**22  # bytes of a tar file that are a piece
 TAR_BLOCK = 2**30  # bytes of the pieces that are mixed: the system's cache holds them, not we
@@ -29,35 +27,29 @@ class ShardedImages(StoredInputs):
     """The images of all shards, one after the other.
 
     Args:
-        files: the shards.
-        indices: of each.
+        pixels: of the samples.
         encoder: how an image is decoded and scaled.
-        column: of images, in parquet files.
         held: bytes of shards that are at hand at once; 0: all of them.
     """
 
     def __init__(
         self,
-        files: ShardFiles,
-        indices: Sequence[SampleIndex],
+        pixels: ShardedPixels,
         encoder: ImageEncoder,
         *,
-        column: str = "",
         held: int = 0,
     ) -> None:
-        self.files, self.indices, self.encoder = files, tuple(indices), encoder
-        self.ends = torch.tensor([len(index) for index in indices]).cumsum(0)
-        self._is_tar = files.shards[0].is_tar
-        self._parquet = ParquetImages(files, column)
+        self.pixels, self.encoder = pixels, encoder
+        self.files, self.indices = pixels.files, pixels.indices
         self.fetching = FETCHING if held else 0.0
         # Pieces are counted by the bytes of their images, of which a file has more, or fewer.
-        images = sum(int(index.sizes.sum()) for index in indices)
-        share = images / sum(shard.size for shard in files.shards)
+        images = sum(int(index.sizes.sum()) for index in self.indices)
+        share = images / sum(shard.size for shard in self.files.shards)
         held = held and max(1, int(held * share))
-        self._pieces = _pieces(self.indices, is_tar=self._is_tar, held=held)
+        self._pieces = _pieces(self.indices, is_tar=pixels.is_tar, held=held)
 
     def __len__(self) -> int:
-        return int(self.ends[-1])
+        return len(self.pixels)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -74,34 +66,12 @@ class ShardedImages(StoredInputs):
 
     def read(self, rows: Tensor) -> Tensor:
         """See `StoredInputs.read`; a bad image is refused by its shard and its name there."""
-        return self.encoder.scaling.encode(self.pixels(rows, self.encoder.form))
-
-    def pixels(self, rows: Tensor, form: ImageForm) -> Tensor:
-        """The bytes (B, C, I, J) of some images."""
-        shards = torch.searchsorted(self.ends, rows, right=True)
-        found = []
-        for number, row in zip(shards.tolist(), rows.tolist(), strict=True):
-            place = row - int(self.ends[number]) + len(self.indices[number])
-            content, name = self._content(number, place)
-            found.append(decode_content(content, form, name))
-        return torch.stack(found)
+        return self.encoder.scaling.encode(self.pixels.read(rows, self.encoder.form))
 
     def fingerprint(self) -> str:
         """The sha256 of the sums of all shards and of how images are encoded; nothing is read."""
         parts = [[index.sha256 for index in self.indices], self.encoder.to_json()]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
-
-    def _content(self, number: int, place: int) -> tuple[bytes, str]:
-        """The file of an image, and what refusals call it."""
-        index, address = self.indices[number], self.files.shards[number].address
-        if self._is_tar:
-            start, size = int(index.starts[place]), int(index.sizes[place])
-            content = self.files.read(number, start - 512, 512 + size)  # its name is before it
-            name = content[:100].partition(b"\0")[0].decode(errors="replace")
-            return content[512:], f"{address}: {os.path.normpath(name)}"
-        group = int(torch.searchsorted(index.starts, place, right=True)) - 1
-        row = place - int(index.starts[group])
-        return self._parquet.read(number, group, row), f"{address}: row {place}"
 
 
 def _pieces(indices: Sequence[SampleIndex], *, is_tar: bool, held: int) -> Pieces:

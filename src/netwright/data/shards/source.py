@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, takewhile
 from typing import Annotated, Literal
 
@@ -28,12 +28,11 @@ from netwright.core.terminal.console import Bar
 from netwright.data.dataset import Data, Split, check_data
 from netwright.data.files.locations import made_cache
 from netwright.data.images.chosen_form import ImageConfig, choose_form
-from netwright.data.images.encoder import ImageEncoder
 from netwright.data.images.file_names import shown
+from netwright.data.images.fitted_encoder import fit_encoder
 from netwright.data.images.labelled import LabelledImages, divide
 from netwright.data.images.listing import PART_OF
-from netwright.data.images.normalization import agreed_scaling, measured_scaling
-from netwright.data.loading.stored import StoredSplit, evenly_spaced
+from netwright.data.loading.stored import StoredSplit
 from netwright.data.shards.parquet_samples import has_images, index_parquet
 from netwright.data.shards.remote_files import (
     RemoteFiles,
@@ -44,6 +43,7 @@ from netwright.data.shards.remote_files import (
 from netwright.data.shards.sample_index import SampleIndex, as_headers, index_name
 from netwright.data.shards.shard_files import ENDINGS, TAR, Shard, ShardFiles, find_shards, is_shard
 from netwright.data.shards.sharded_images import ShardedImages
+from netwright.data.shards.sharded_pixels import ShardedPixels
 from netwright.data.shards.tar_samples import index_tar
 from netwright.data.source import Source
 from netwright.data.tables.column_cells import Coded, CodedCells
@@ -53,7 +53,6 @@ from netwright.data.tables.targets import TargetEncoder
 
 LABEL = "label"
 BESIDE = (".json", ".idx")  # what programs that write shards note beside them
-MOST_MEASURED = 2048  # training images from which mean and scale are taken
 AT_ONCE = 4  # shards that are counted at a time
 CHUNK = 2**20
 
@@ -131,28 +130,22 @@ def load_image_shards(config: ImageShardsConfig) -> Data:
     places, divided = divide(
         whole, val_size=config.val_size, test_size=config.test_size, seed=config.split_seed
     )
-    encoder = ImageEncoder(
-        input_shape=form.shape,
-        mode=form.mode,
-        resize=form.resize,
-        target=whole.target,
-        num_outputs=whole.num_outputs,
-        class_names=whole.class_names,
-        target_names=whole.target_names,
-        mean=(0.0,) * form.shape[0],
-        scale=(1.0,) * form.shape[0],
-    )
-    stored = ShardedImages(files, indices, encoder, column=config.image, held=held)
-    stored.encoder = _scaled(stored, places["train"], config)
+    pixels = ShardedPixels(files, indices, column=config.image)
+
+    def of_rows(rows: Tensor) -> Tensor:
+        return pixels.read(rows.sort().values, form)  # in the order in which they lie
+
+    encoder = fit_encoder(whole, form, config.normalize, places["train"], of_rows)
+    stored = ShardedImages(pixels, encoder, held=held)
     split = StoredSplit(stored=stored, targets=whole.targets)
     parts: dict[str, Split] = {part: split.take(rows) for part, rows in places.items()}
     data = Data(
         name=shown(config.path.rstrip("/").rpartition("/")[2] or config.path),
-        spec=stored.encoder.spec,
+        spec=encoder.spec,
         train=parts["train"],
         val=parts.get("val"),
         test=parts.get("test"),
-        preprocessor=stored.encoder,
+        preprocessor=encoder,
         notes=(_counted(stored, indices), *notes, divided),
         test_is_given="test" in whole.parts,
     )
@@ -265,16 +258,6 @@ def _parts(shards: Sequence[Shard]) -> list[str]:
         said = {PART_OF[word] for word in re.split(r"[^a-z]+", name.lower()) if word in PART_OF}
         found.append(said.pop() if len(said) == 1 else "")
     return found if all(found) and "train" in found else []
-
-
-def _scaled(stored: ShardedImages, train: Tensor, config: ImageShardsConfig) -> ImageEncoder:
-    encoder = stored.encoder
-    if config.normalize == "train":
-        some = train[evenly_spaced(len(train), MOST_MEASURED)].sort().values
-        scaling = measured_scaling(stored.pixels(some, encoder.form))
-    else:
-        scaling = agreed_scaling(config.normalize, encoder.mode)
-    return replace(encoder, mean=scaling.mean, scale=scaling.scale)
 
 
 def _counted(stored: ShardedImages, indices: Sequence[SampleIndex]) -> str:
