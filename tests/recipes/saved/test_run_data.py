@@ -1,6 +1,7 @@
 """The data of a saved run: the same, changed since, or of a run from before."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -83,3 +84,42 @@ def test_a_run_that_goes_on_with_other_rows_is_refused_as_before(older_run: Path
         nw.open_run(older_run).evaluate()
     with pytest.raises(NetwrightError, match="has changed"):
         nw.fit("logistic", table, target="kind", epochs=2, resume=older_run, quiet=True)
+
+
+def test_a_run_that_goes_on_with_other_settings_is_not_read_by_its_encoder(older_run: Path) -> None:
+    table = older_run.parent / "t.csv"
+    given: dict[str, Any] = {
+        "target": "kind",
+        "epochs": 2,
+        "resume": older_run,
+        "quiet": True,
+        "device": "cpu",
+    }
+    with pytest.raises(NetwrightError, match=r"data|model|layers"):
+        nw.fit("logistic", table, scaling="robust", **given)
+
+
+@pytest.mark.parametrize("source", ["series", "text"])
+def test_series_and_texts_of_a_run_are_read_by_its_own_encoder(source: str, tmp_path: Path) -> None:
+    """The version that trained it knew other columns, or other words, than this one."""
+    words = ("good old", "bad new", "good new", "bad old")
+    rows = [f"{n % 7},{n % 5},{words[n % 4]},{'ab'[n % 2]}" for n in range(80)]
+    table = tmp_path / "t.csv"
+    table.write_text("\n".join(["x,z,said,kind", *rows, ""]))
+    settings: dict[str, Any] = {"epochs": 1, "quiet": True, "device": "cpu"}
+    if source == "series":
+        own, settings = "  features:\n  - x\n", settings | {"window": 3, "target": "x"}
+        given: dict[str, Any] = {"features": ("x",)}
+        model, inferred = "elman", "  features: []\n"
+    else:
+        own, settings = "  min_count: 1\n", settings | {"text": "said", "target": "kind"}
+        given = {"min_count": 1}
+        model, inferred = "bag-of-vectors", "  min_count: 30\n"
+    data = "series" if source == "series" else "text-table"
+    run = nw.fit(model, data, path=str(table), out=tmp_path / "run", **given, **settings)
+    config = tmp_path / "run" / "config.yaml"
+    assert own in config.read_text()
+    config.write_text(config.read_text().replace(own, inferred))
+    again = nw.open_run(tmp_path / "run")
+    assert again.data.preprocessor == run.preprocessor
+    assert again.evaluate()["loss"] == run.results["metrics"]["loss"]

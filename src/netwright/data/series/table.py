@@ -88,24 +88,32 @@ def load_series(config: SeriesConfig) -> Data:
     return from_frame(config.path, config)
 
 
-def from_frame(frame: Any, config: SeriesConfig, name: str = "") -> Data:
-    """The same for a pandas frame, or whatever a table is read from; its index is ignored."""
+def reload_series(config: SeriesConfig, encoder: SeriesEncoder) -> Data:
+    """The series of a run as the run read it."""
+    return from_frame(config.path, config, encoder=encoder)
+
+
+def from_frame(
+    frame: Any, config: SeriesConfig, name: str = "", encoder: SeriesEncoder | None = None
+) -> Data:
+    """The same for a pandas frame, or whatever a table is read from; its index is ignored.
+
+    Args:
+        frame: the table.
+        config: the settings.
+        name: of the data; by default that of the table.
+        encoder: of a run that was trained with these; None: fitted on the training rows.
+    """
     table = read_table(frame, config.dialect).with_missing(config.missing)
     _check_settings(table, config)
     first = config.window + config.horizon - 1
     rows, left_out = _forecast_rows(table, first, config.target)  # one a window
     division = _division(table, rows, config)
     forecast = table.take(rows.tolist())
-    target = TargetEncoder.fit(forecast, config.target, config.target_kind)
-    seen = range(int(rows[division["train"][-1]]) + 1)
-    encoder = SeriesEncoder(
-        past=_fitted(table, seen, _past_columns(table, seen, config), target, config),
-        known=_fitted(table, seen, config.known, target, config) if config.known else None,
-        window=config.window,
-        horizon=config.horizon,
-        time=config.time,
-    )
-    windows, targets = encoder.encode(table), target.encode(forecast)
+    if encoder is None:
+        seen = range(int(rows[division["train"][-1]]) + 1)
+        encoder = _fitted_encoder(table, seen, forecast, config)
+    windows, targets = encoder.encode(table), encoder.past.target.encode(forecast)
     parts = {
         name: Split(inputs=windows[rows[places] - first], targets=targets[places])
         for name, places in division.items()
@@ -129,6 +137,7 @@ def from_frame(frame: Any, config: SeriesConfig, name: str = "") -> Data:
 SOURCE = Source(
     config=SeriesConfig,
     load=load_series,
+    reload=reload_series,
     sentence="your own table in chronological order: forecast a column from the rows before",
     origin="your file",
     licence="yours",
@@ -206,6 +215,20 @@ def _past_columns(table: RawTable, seen: range, config: SeriesConfig) -> tuple[s
 
 def _is_number(column: TrainingColumn, config: SeriesConfig) -> bool:
     return config.types.get(column.name, infer_column(column).kind) == "number"
+
+
+def _fitted_encoder(
+    table: RawTable, seen: range, forecast: RawTable, config: SeriesConfig
+) -> SeriesEncoder:
+    """Infer and fit columns on the rows that training sees, targets on those that are forecast."""
+    target = TargetEncoder.fit(forecast, config.target, config.target_kind)
+    return SeriesEncoder(
+        past=_fitted(table, seen, _past_columns(table, seen, config), target, config),
+        known=_fitted(table, seen, config.known, target, config) if config.known else None,
+        window=config.window,
+        horizon=config.horizon,
+        time=config.time,
+    )
 
 
 def _fitted(

@@ -19,9 +19,9 @@ def load_table(config: TableConfig) -> Data:
 
 
 def reload_table(config: TableConfig, encoder: TableEncoder) -> Data:
-    """The table of a run as the run read it; one in parts is kept with its own encoder."""
+    """The table of a run as the run read it."""
     if is_read_in_parts(config):
-        return load_large_table(config)
+        return load_large_table(config, encoder)
     return table_data(read_table(config.path, config.dialect), config, encoder)
 
 

@@ -94,9 +94,15 @@ def load_text_table(config: TextTableConfig) -> Data:
     return text_table_data(read_text_rows(config.path, config.encoding), config)
 
 
+def reload_text_table(config: TextTableConfig, encoder: RowEncoder) -> Data:
+    """The table of a run as the run read it."""
+    return text_table_data(read_text_rows(config.path, config.encoding), config, encoder=encoder)
+
+
 SOURCE = Source(
     config=TextTableConfig,
     load=load_text_table,
+    reload=reload_text_table,
     sentence="your own table with a text in each row: CSV, TSV or parquet",
     origin="your file",
     licence="yours",
@@ -105,7 +111,11 @@ SOURCE = Source(
 
 
 def text_table_data(
-    table: RawTable, config: TextTableConfig, *, weights: Tensor | None = None
+    table: RawTable,
+    config: TextTableConfig,
+    *,
+    weights: Tensor | None = None,
+    encoder: RowEncoder | None = None,
 ) -> Data:
     """The rows of a table as tokens and targets.
 
@@ -113,10 +123,15 @@ def text_table_data(
         table: the rows.
         config: the columns, the tokens, and how rows are held out.
         weights: how much each row counts (N,).
+        encoder: of a run that was trained with these; None: fitted on the training rows.
     """
     _check_settings(table, config)
     kept, notes = _complete_rows(table, config)
-    target = TargetEncoder.fit(kept, config.target, config.target_kind)
+    target = (
+        TargetEncoder.fit(kept, config.target, config.target_kind)
+        if encoder is None
+        else _target_of(encoder)
+    )
     targets = target.encode(kept)
     division, divided, test_is_given = divide_by_settings(
         kept,
@@ -126,10 +141,14 @@ def text_table_data(
         group_column=config.group_column,
     )
     texts = kept.column(config.text)
-    tokenizer = _fitted([texts[row] for row in division["train"].tolist()], config)
+    tokenizer = (
+        _fitted([texts[row] for row in division["train"].tolist()], config)
+        if encoder is None
+        else encoder.tokenizer
+    )
     tokens = tokenizer.encode_all(texts)
     learned = [tokens[row] for row in division["train"].tolist()]
-    encoder = _encoder(tokenizer, learned, target, config)
+    encoder = encoder or _encoder(tokenizer, learned, target, config)
     whole = Split(
         inputs=encoder.encode_tokens(tokens),
         targets=targets,
@@ -217,6 +236,12 @@ def _encoder(
     )
 
 
+def _target_of(encoder: RowEncoder) -> TargetEncoder:
+    return TargetEncoder(
+        kind=encoder.target, columns=encoder.target_columns, class_names=encoder.class_names
+    )
+
+
 def _told(encoder: RowEncoder, learned: list[list[int]], table: RawTable) -> tuple[str, ...]:
     """What became of the text and of the targets."""
     column, tokenizer = encoder.column, encoder.tokenizer
@@ -230,7 +255,5 @@ def _told(encoder: RowEncoder, learned: list[list[int]], table: RawTable) -> tup
             f"{column}: {encoder.length} tokens per text; {share(cut, len(learned))} of the "
             f"training texts are truncated, the longest has {longest:,}"
         )
-    target = TargetEncoder(
-        kind=encoder.target, columns=encoder.target_columns, class_names=encoder.class_names
-    )
+    target = _target_of(encoder)
     return (*said, *(f"{one}: {target.note(table, one)}" for one in target.columns))

@@ -10,6 +10,7 @@ from netwright.data.dataset import Data
 from netwright.data.fingerprint import fingerprint
 from netwright.data.preprocessing import Preprocessor
 from netwright.recipes.plan.recipe import Recipe
+from netwright.recipes.plan.recipe_file import read_own_recipe
 from netwright.recipes.plan.sources import load_named, reload_named
 from netwright.recipes.saved.results_file import read_results
 from netwright.recipes.saved.resume import AUTO, NEVER, run_of
@@ -71,7 +72,15 @@ def resumed_data(recipe: Recipe, resume: str | Path) -> Data | None:
     except DataError:  # it goes on from a checkpoint, and writes these again
         return None
     settings = recipe.to_mapping()["data"]
+    before = read_own_recipe(folder).get("data")
+    if not isinstance(before, dict) or _reads_otherwise(before, settings):
+        return None
     return _as_learned(settings.pop("name"), settings, preprocessor, contents)
+
+
+def _reads_otherwise(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
+    """Whether a setting was changed; the file may have moved, and an older run has fewer."""
+    return any(before[name] != now.get(name) for name in before if name != "path")
 
 
 def _as_learned(

@@ -19,7 +19,7 @@ from netwright.data.tables.encoding import TableEncoder
 from netwright.data.tables.features.number_feature import NumberFeature
 from netwright.data.tables.large import file_parts, large_table
 from netwright.data.tables.table import TableConfig
-from netwright.data.tables.table_file import load_table
+from netwright.data.tables.table_file import load_table, reload_table
 
 TINY = 1e-6  # GB: a kilobyte
 
@@ -136,6 +136,37 @@ def test_a_table_is_converted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert len(load(path, in_memory_gb=TINY, split_seed=1).train) == len(first.train)
     path.write_text(path.read_text() + "400,1,2,red,2024-01-01,1,g,yes\n")
     assert sum(len(split) for _, split in load(path, in_memory_gb=TINY).splits()) == 393
+
+
+def test_a_table_that_is_read_otherwise_is_converted_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path)
+    load(path, in_memory_gb=TINY)
+    monkeypatch.setattr(large_table, "READING", large_table.READING + 1)
+    monkeypatch.setattr(large_table, "table_parts", lambda *_: iter(()))
+    with pytest.raises(DataError, match="there is a header but no row"):  # it was read again
+        load(path, in_memory_gb=TINY)
+
+
+def test_the_table_of_a_run_is_encoded_by_the_run_s_encoder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As an older version has inferred it, which took the colours for nothing to learn from."""
+    path = write(tmp_path)
+    settings: dict[str, Any] = {"path": str(path), "target": ("y",), "drop_missing_target": True}
+    config = TableConfig(in_memory_gb=TINY, **settings)
+    older = load(path, drop=("colour",), in_memory_gb=TINY)
+    assert isinstance(older.preprocessor, TableEncoder)
+    load(path, in_memory_gb=TINY)  # as it is inferred now: another encoder
+    check_same(reload_table(config, older.preprocessor), load(path, drop=("colour",)))
+    with monkeypatch.context() as patched:
+        patched.setattr(large_table, "table_parts", lambda *_: pytest.fail("read again"))
+        reload_table(config, older.preprocessor)
+        now = load(path, in_memory_gb=TINY)
+        assert isinstance(now.preprocessor, TableEncoder)
+        assert now.spec != older.spec
+        assert reload_table(config, now.preprocessor).spec == now.spec
 
 
 def test_columns_are_fitted_on_a_sample_of_the_training_rows(

@@ -45,6 +45,8 @@ from netwright.data.tables.table import (
     fit_encoder,
 )
 
+# Raised whenever the same file is read or encoded otherwise: what was converted before is not used.
+READING = 1
 SAMPLE = 2**27  # bytes of the file by which columns are inferred and fitted
 
 
@@ -53,13 +55,30 @@ def is_read_in_parts(config: TableConfig) -> bool:
     return file_size(_path(config)) > config.in_memory_gb * 1e9
 
 
-def load_large_table(config: TableConfig) -> Data:
-    """The data of a file, converted where that has not been done before."""
+def load_large_table(config: TableConfig, encoder: TableEncoder | None = None) -> Data:
+    """The data of a file, converted where that has not been done before.
+
+    Args:
+        config: the settings.
+        encoder: of a run that was trained with these; None: fitted on the training rows.
+    """
     path = _path(config)
     cache = made_cache("tables", "a large table is converted to")
-    folder = cache / _key(path, config)
+    inferred = cache / _key(path, config)
+    if encoder is None:
+        return _converted(path, config, inferred)
+    if inferred.exists():
+        data = _converted(path, config, inferred)
+        if data.preprocessor == encoder:
+            return data
+    return _converted(path, config, cache / _key(path, config, encoder), encoder)
+
+
+def _converted(
+    path: Path, config: TableConfig, folder: Path, encoder: TableEncoder | None = None
+) -> Data:
     with lock_of(folder):  # ranks of one run ask for it at once
-        removed = () if folder.exists() else _convert(path, config, folder)
+        removed = () if folder.exists() else _convert(path, config, folder, encoder)
         mark_used(folder)
         data = read_stored_table(folder)
     if not removed:
@@ -73,33 +92,35 @@ def _path(config: TableConfig) -> Path:
     return Path(config.path).expanduser()
 
 
-def _key(path: Path, config: TableConfig) -> str:
-    """A name that another file, or other settings, do not have."""
+def _key(path: Path, config: TableConfig, encoder: TableEncoder | None = None) -> str:
+    """A name that another file, other settings or another encoder do not have."""
     files = parquet_files(path) if is_parquet_folder(path) else [path]
     stamps = [[file.name, file.stat().st_size, file.stat().st_mtime_ns] for file in files]
     settings = to_mapping(config) | dict.fromkeys(("in_memory_gb", "cache_gb"))
     settings |= {"path": str(path.resolve())}
-    parts = [settings, stamps, VERSION]
+    parts = [settings, stamps, VERSION, READING, None if encoder is None else encoder.to_json()]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def _convert(path: Path, config: TableConfig, folder: Path) -> tuple[str, ...]:
+def _convert(
+    path: Path, config: TableConfig, folder: Path, known: TableEncoder | None
+) -> tuple[str, ...]:
     """Write the rows of a file to the cache; gives the tables that were removed for them."""
     keys, sample = _first_pass(path, config)
-    rows = divide_rows(keys, config)
+    rows = divide_rows(keys, config, None if known is None else known.target)
     is_kept, trains = np.zeros((2, len(keys)), np.bool_)
     places = np.asarray(rows.table.positions)
     is_kept[places] = True
     trains[places[rows.division["train"].numpy()]] = True
     sampled = sample.take(np.flatnonzero(is_kept[np.asarray(sample.positions)]))
     is_training = trains[np.asarray(sampled.positions)]
-    encoder = fit_encoder(sampled, np.flatnonzero(is_training), rows, config)
+    encoder = known or fit_encoder(sampled, np.flatnonzero(is_training), rows, config)
+    by = f"{len(sampled):,} of the {len(places):,} rows" if known is None else "an earlier run"
     later = sampled.take(np.flatnonzero(~is_training))
     notes = (
         *rows.notes,
         f"larger than {config.in_memory_gb:g} GB: read in parts and kept in the cache, as "
-        f"tables/{folder.name}; columns are inferred and scaled by {len(sampled):,} of the "
-        f"{len(places):,} rows",
+        f"tables/{folder.name}; columns are inferred and scaled by {by}",
         *column_notes(encoder, later),
     )
     inputs = EncodedRows(
