@@ -24,6 +24,7 @@ from tests.train.engines.sharded_runs import build, data_for
 
 EVERY, STEPS = 4, 10  # saves after 4, 8 and 10, the last in an epoch
 LIMIT = 60.0  # seconds for what takes none
+ON_CUDA = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
 
 
 class TrainsOn(Callback):
@@ -51,10 +52,10 @@ class TrainsOn(Callback):
             self.moved.set()
 
 
-def train(folder: Path, *calls: Callback) -> SaveCheckpoints:
+def train(folder: Path, *calls: Callback, device: str = "cpu") -> SaveCheckpoints:
     """A sharded run of one process, whose checkpoints all stay."""
     config = TrainConfig(
-        max_steps=STEPS, batch_size=8, lr=0.01, device="cpu", parallel="shard", epochs=None
+        max_steps=STEPS, batch_size=8, lr=0.01, device=device, parallel="shard", epochs=None
     )
     data = data_for("mlp")
     save = SaveCheckpoints(folder, every=99, every_steps=EVERY, keep=9)
@@ -68,16 +69,17 @@ def saved_as_they_were(folder: Path, weights: dict[int, dict[str, Tensor]]) -> l
     """Of each checkpoint: whether it holds the weights of its step."""
     found = {int(place.name[-6:]): read_model(place) for place in list_checkpoints(folder)}
     return [
-        all(torch.equal(value, kept[name]) for name, value in weights[step].items())
+        all(torch.equal(value.cpu(), kept[name]) for name, value in weights[step].items())
         for step, kept in found.items()
     ]
 
 
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=ON_CUDA)])
 def test_steps_do_not_wait_and_what_is_written_is_of_the_moment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, device: str
 ) -> None:
     trained = TrainsOn(monkeypatch)
-    train(tmp_path, trained)
+    train(tmp_path, trained, device=device)
     assert trained.was_moved == [True] * 3  # the steps of which the first save is told were made
     assert saved_as_they_were(tmp_path, trained.weights) == [True] * 3
     assert newest_good(tmp_path) == (tmp_path / "checkpoints" / f"step-{STEPS:06d}", [])
