@@ -34,6 +34,7 @@ from torch.nn.parallel import DistributedDataParallel
 from netwright.core.seeding import seeded
 from netwright.data.spec import DataSpec
 from netwright.models.catalog import MODELS
+from netwright.recipes.fitting.launch import rank_environment
 from netwright.recipes.plan.machines import find_machine
 from netwright.recipes.plan.training_plan import best_of, outlooks, size_of
 from netwright.train.engines.engine import Engine
@@ -92,13 +93,7 @@ class Training:
 def be_process(rank: int, world: int, folder: str, engine: str, rows: int) -> None:
     """Train as one of several; leaves the seconds of a step and what became of the weights."""
     torch.set_num_threads(1)
-    os.environ.update(
-        RANK=str(rank),
-        LOCAL_RANK=str(rank),
-        WORLD_SIZE=str(world),
-        LOCAL_WORLD_SIZE=str(world),
-        NETWRIGHT_RENDEZVOUS=f"{folder}/meeting",
-    )
+    os.environ.update(rank_environment(rank, world, Path(folder)))
     with joined(300.0, shards=engine == "shard") as ranks:
         texts = torch.randint(VOCABULARY, (rows, TOKENS + 1), generator=_draws(rank))
         training = Training(engine, ranks)

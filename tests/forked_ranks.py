@@ -12,6 +12,7 @@ import torch
 import torch._dynamo  # the first optimizer would import it, in every rank anew
 
 import netwright.recipes.fitting.fit  # noqa: F401 - likewise
+from netwright.recipes.fitting.launch import rank_environment
 
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload([__name__])
@@ -41,13 +42,7 @@ def _be_rank(
     folder: Path, rank: int, world: int, work: Callable[..., object], given: tuple[Any, ...]
 ) -> None:
     torch.set_num_threads(1)
-    os.environ.update(
-        RANK=str(rank),
-        LOCAL_RANK=str(rank),
-        WORLD_SIZE=str(world),
-        LOCAL_WORLD_SIZE=str(world),
-        NETWRIGHT_RENDEZVOUS=str(folder / "meeting"),
-    )
+    os.environ.update(rank_environment(rank, world, folder))
     errors = os.open(folder / f"errors-{rank}", os.O_WRONLY | os.O_CREAT, 0o600)
     os.dup2(errors, sys.stderr.fileno())
     work(*given)

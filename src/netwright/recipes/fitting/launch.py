@@ -76,17 +76,30 @@ def launch(arguments: list[str], processes: int, timeout: float) -> int:
             _kill(ranks)
 
 
+def rank_environment(number: int, processes: int, folder: Path) -> dict[str, str]:
+    """The variables by which a process knows which of several on this machine it is.
+
+    Args:
+        number: from 0.
+        processes: how many there are.
+        folder: private, in which they meet.
+    """
+    return {
+        "RANK": str(number),
+        "LOCAL_RANK": str(number),
+        "WORLD_SIZE": str(processes),
+        "LOCAL_WORLD_SIZE": str(processes),
+        "NETWRIGHT_RENDEZVOUS": str(folder / "meeting"),
+    }
+
+
 def _start(arguments: list[str], number: int, processes: int, folder: Path) -> Rank:
     errors = folder / f"rank-{number}"
     threads = max(1, (os.cpu_count() or 1) // processes)
     environment = {
         "OMP_NUM_THREADS": str(threads),
         **os.environ,
-        "RANK": str(number),
-        "LOCAL_RANK": str(number),
-        "WORLD_SIZE": str(processes),
-        "LOCAL_WORLD_SIZE": str(processes),
-        "NETWRIGHT_RENDEZVOUS": str(folder / "meeting"),
+        **rank_environment(number, processes, folder),
     }
     with errors.open("wb") as file:
         process = subprocess.Popen(
