@@ -6,7 +6,12 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from netwright.decoding.source_decoder import SourceDecoder, say_by_beams, say_greedily
+from netwright.decoding.source_decoder import (
+    SourceDecoder,
+    _say_every_step,
+    say_by_beams,
+    say_greedily,
+)
 
 BEGIN, END, TOKENS = 2, 3, 8
 
@@ -32,7 +37,15 @@ def test_each_token_follows_from_the_one_said_before_until_the_end() -> None:
     model = Countdown()
     said = say_greedily(model, torch.tensor([[7, 0], [4, 0]]), 6, begin=BEGIN, end=END)
     assert said.tolist() == [[7, 6, 5, 4, 3, 3], [4, 3, 3, 3, 3, 3]]
-    assert model.heard == [[2, 2], [7, 4], [6, 3], [5, 3], [4, 3], [3, 3]]
+    assert model.heard == [[2, 2], [7, 4], [6], [5], [4]]  # who has ended is asked no more
+
+
+def test_a_device_that_is_not_waited_for_says_the_same() -> None:
+    model, source = Countdown(), torch.tensor([[7], [4], [5]])
+    begin = torch.tensor([BEGIN] * 3)
+    said = _say_every_step(model, begin, model.read_source(source), 6, END)
+    assert said.tolist() == say_greedily(Countdown(), source, 6, begin=BEGIN, end=END).tolist()
+    assert [len(step) for step in model.heard] == [3] * 6
 
 
 def test_a_target_may_be_cut_before_its_end() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from netwright.core.trees import take_rows
 from netwright.decoding.beam_search import beam_search
 
 
@@ -41,7 +42,8 @@ def say_greedily(
 ) -> Tensor:
     """The likeliest token at each step, which the model then hears itself say: (B, T).
 
-    What comes after the end of a row is `end` again. All T steps are made: the host waits for none.
+    What comes after the end of a row is `end` again. On the CPU a row that has ended takes no part
+    in further steps; on other devices all T are made, as to ask who has ended is to wait for them.
 
     Args:
         model: says the tokens.
@@ -52,6 +54,13 @@ def say_greedily(
     """
     state = model.read_source(source)
     said = source.new_full((len(source),), begin)
+    say = _say_without_ended if source.device.type == "cpu" else _say_every_step
+    return say(model, said, state, length, end)
+
+
+def _say_every_step(
+    model: SourceDecoder, said: Tensor, state: Any, length: int, end: int
+) -> Tensor:
     ended = torch.zeros_like(said, dtype=torch.bool)
     tokens = []
     for _ in range(length):
@@ -60,6 +69,23 @@ def say_greedily(
         ended = ended | (said == end)
         tokens.append(said)
     return torch.stack(tokens, dim=1)
+
+
+def _say_without_ended(
+    model: SourceDecoder, said: Tensor, state: Any, length: int, end: int
+) -> Tensor:
+    tokens = said.new_full((len(said), length), end)
+    going = torch.arange(len(said))
+    for place in range(length):
+        logits, state = model.step(said, state)
+        said = logits.argmax(dim=1)
+        tokens[going, place] = said
+        goes_on = said != end
+        if not goes_on.any():
+            break
+        if not goes_on.all():
+            going, said, state = take_rows((going, said, state), goes_on)
+    return tokens
 
 
 def say_by_beams(
