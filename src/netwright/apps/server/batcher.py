@@ -2,7 +2,8 @@
 
 One thread works for a run. While it is busy, requests wait; when it is done, it takes all that are
 there, up to a number of rows: nobody waits for a batch to fill, and the busier the server is, the
-larger its batches are.
+larger its batches are. What they hold is also read, encoded and put into words together where it is
+of one form (`joined_inputs.py`).
 
 A request that is refused is refused alone. If the model fails on several, each is tried by itself.
 
@@ -12,9 +13,12 @@ Shapes: N rows of all requests.
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from http import HTTPStatus
+from itertools import groupby
+from operator import itemgetter
+from typing import NamedTuple
 
 import torch
 
@@ -94,55 +98,95 @@ class Batcher:
                 self._changed.wait_for(lambda: self._waiting or self._is_closed)
                 if not self._waiting:
                     return
-            taken = self._next_batch()
-            if taken:
-                _deliver(self._answered(taken))
+            asked = _prepared(self._next_batch())
+            if asked:
+                rows = sum(one.question.size for one in asked)
+                self._measurements.observe("netwright_batch_rows", rows, ROWS, run=self.name)
+                _deliver(_answered(asked))
 
-    def _next_batch(self) -> list[Waiting]:
-        """The requests that are answered together next; what is refused is told so at once."""
-        taken: list[Waiting] = []
+    def _next_batch(self) -> list[tuple[Hashable, Waiting]]:
+        """The requests that are answered together next, each with the form of what it holds.
+
+        What is refused is told so at once.
+        """
+        taken: list[tuple[Hashable, Waiting]] = []
         rows = 0
         while rows < self._max_batch and self._waiting:
             waiting = self._waiting.popleft()  # only this thread takes
             question, future = waiting
             if not future.done():  # else nobody waits for it any more
                 try:
-                    question.prepare()
+                    form = question.open()
+                    if form is None:
+                        question.prepare()
                 except Exception as error:
                     _deliver([(future, error)])
                 else:
-                    is_other = bool(taken) and question.run is not taken[0][0].run
+                    is_other = bool(taken) and question.run is not taken[0][1][0].run
                     if is_other or (taken and rows + question.size > self._max_batch):
                         self._waiting.appendleft(waiting)
                         break
-                    taken.append(waiting)
+                    taken.append((form or object(), waiting))
                     rows += question.size
             self._measurements.count("netwright_waiting_requests", -1, run=self.name)
-        if taken:
-            self._measurements.observe("netwright_batch_rows", rows, ROWS, run=self.name)
         return taken
 
-    def _answered(self, taken: list[Waiting]) -> list[tuple["asyncio.Future[Reply]", Outcome]]:
-        questions = [question for question, _ in taken]
-        outcomes: list[Outcome]
+
+class Asked(NamedTuple):
+    """Requests that are prepared as one.
+
+    Args:
+        question: all of them.
+        waiting: each.
+    """
+
+    question: Question
+    waiting: list[Waiting]
+
+
+def _prepared(taken: Sequence[tuple[Hashable, Waiting]]) -> list[Asked]:
+    """Neighbours of one form as one; where that fails each by itself, and the guilty is told."""
+    asked: list[Asked] = []
+    for _, alike in groupby(taken, key=itemgetter(0)):
+        waiting = [one for _, one in alike]
+        question = Question.joined([one for one, _ in waiting])
         try:
-            outcomes = list(_replies(questions))
+            question.prepare()
         except Exception as error:
-            if len(questions) == 1:
-                outcomes = [error]
-            else:  # one of them may be to blame: the others are answered all the same
-                outcomes = [_alone(question) for question in questions]
-        return [(future, said) for (_, future), said in zip(taken, outcomes, strict=True)]
+            if len(waiting) == 1:
+                _deliver([(waiting[0][1], error)])
+            else:
+                asked += _prepared([(object(), one) for one in waiting])
+        else:
+            asked.append(Asked(question, waiting))
+    return asked
+
+
+def _answered(asked: list[Asked]) -> list[tuple["asyncio.Future[Reply]", Outcome]]:
+    waiting = [one for part in asked for one in part.waiting]
+    outcomes: list[Outcome]
+    try:
+        outcomes = list(_replies([one.question for one in asked]))
+    except Exception as error:
+        if len(waiting) == 1:
+            outcomes = [error]
+        else:  # one of them may be to blame: the others are answered all the same
+            outcomes = [_alone(question) for question, _ in waiting]
+    return [(future, said) for (_, future), said in zip(waiting, outcomes, strict=True)]
 
 
 def _replies(questions: Sequence[Question]) -> list[Reply]:
-    """What is said of all questions, which are of one run."""
+    """What is said to all requests of these questions, which are of one run."""
     inputs = [question.prepare() for question in questions]
     sizes = [question.size for question in questions]
     joined = inputs[0] if len(inputs) == 1 else join_rows(inputs)
     values = questions[0].run.predictions_of(joined)  # (N, ...)
     parts = torch.split(values, sizes)
-    return [question.reply(part) for question, part in zip(questions, parts, strict=True)]
+    return [
+        reply
+        for question, part in zip(questions, parts, strict=True)
+        for reply in question.replies(part)
+    ]
 
 
 def _alone(question: Question) -> Outcome:

@@ -7,7 +7,7 @@ body is: rows are objects, texts stand in a list, and images are bytes.
 import base64
 import binascii
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
@@ -51,8 +51,28 @@ class Pictures:
     sizes: list[tuple[int, int]]
 
 
+@dataclass(frozen=True)
+class Given:
+    """What a body holds, checked as far as that needs no look at columns, words or pixels.
+
+    Args:
+        key: of the JSON object; "images" of an image, "read" of other bodies.
+        value: N rows, texts, files of images or numbers; of "read" what the preprocessor made.
+        count: N.
+    """
+
+    key: str
+    value: Any
+    count: int
+
+
 def read_inputs(run: Run, media: str, body: bytes, config: ServerConfig) -> Any:
-    """What the run's preprocessor makes of a body; what it does not take is refused.
+    """What the run's preprocessor makes of a body; what it does not take is refused."""
+    return read_values(run, open_body(run, media, body, config))
+
+
+def open_body(run: Run, media: str, body: bytes, config: ServerConfig) -> Given:
+    """What a body holds; what the run does not take is refused.
 
     Args:
         run: that is asked.
@@ -64,8 +84,9 @@ def read_inputs(run: Run, media: str, body: bytes, config: ServerConfig) -> Any:
     accepted = accepted_forms(run)
     if media == JSON:
         key, value = _json_input(body, accepted.keys)
-        _check_count(len(value) if isinstance(value, list) else 1, run, config)
-        return _READERS[key](run, value)
+        count = len(value) if isinstance(value, list) else 1
+        _check_count(count, run, config)
+        return Given(key, _CHECKS[key](value), count)
     kind = IMAGE if media.startswith("image/") else CSV if media in TABLES else media
     if kind not in accepted.media:
         raise RefusalError(
@@ -73,12 +94,21 @@ def read_inputs(run: Run, media: str, body: bytes, config: ServerConfig) -> Any:
             f"this run takes {accepted.sentence}, got {media[:100] or 'no Content-Type'!r}",
         )
     if kind == IMAGE:
-        return _decoded(run, [body])
+        return Given("images", [body], 1)
     if kind == LINES:
         _check_count(body.count(b"\n"), run, config)
     rows = read_given(run.preprocessor, BODY, body)
     _check_count(len(rows), run, config)
-    return rows
+    return Given("read", rows, len(rows))
+
+
+def read_values(run: Run, given: Given) -> Any:
+    """What the run's preprocessor makes of what a body holds; of images, `Pictures`."""
+    if given.key == "images":
+        return _decoded(run, given.value)
+    if given.key == "rows" and run.preprocessor.kind == "arrays":
+        return read_table(given.value)
+    return run.preprocessor.read(given.value) if given.key in {"rows", "texts"} else given.value
 
 
 def read_object(body: bytes) -> dict[str, Any]:
@@ -127,11 +157,11 @@ def _check_count(count: int, run: Run, config: ServerConfig) -> None:
         )
 
 
-def _rows(run: Run, value: Any) -> Any:
+def _rows(value: Any) -> Any:
     """Rows as objects; one row may stand alone."""
     rows = [value] if isinstance(value, dict) else value
     for place, row in enumerate(rows):
-        if not isinstance(row, Mapping) or not row:
+        if not isinstance(row, dict) or not row:
             raise RefusalError(
                 HTTPStatus.BAD_REQUEST, f"rows[{place}] must be an object, got {_kind_of(row)}"
             )
@@ -142,15 +172,15 @@ def _rows(run: Run, value: Any) -> Any:
                     f"rows[{place}][{name[:100]!r}] must be a text, a number, true, false or null, "
                     f"got {_kind_of(cell)}",
                 )
-    return read_table(rows) if run.preprocessor.kind == "arrays" else run.preprocessor.read(rows)
+    return rows
 
 
-def _texts(run: Run, value: Any) -> Any:
+def _texts(value: Any) -> Any:
     _check_all_texts("texts", value)
-    return run.preprocessor.read(value)
+    return value
 
 
-def _images(run: Run, value: Any) -> Pictures:
+def _images(value: Any) -> list[bytes]:
     """Images in base64, one text each."""
     _check_all_texts("images", value)
     contents = []
@@ -159,15 +189,15 @@ def _images(run: Run, value: Any) -> Pictures:
             contents.append(base64.b64decode(DATA_ADDRESS.sub("", text, count=1), validate=True))
         except (binascii.Error, ValueError):
             raise RefusalError(HTTPStatus.BAD_REQUEST, f"images[{place}] is not base64") from None
-    return _decoded(run, contents)
+    return contents
 
 
-def _inputs(run: Run, value: Any) -> Any:
+def _inputs(value: Any) -> Any:
     """Numbers as they are."""
     return value
 
 
-_READERS: dict[str, Callable[[Run, Any], Any]] = {
+_CHECKS: dict[str, Callable[[Any], Any]] = {
     "rows": _rows,
     "texts": _texts,
     "images": _images,

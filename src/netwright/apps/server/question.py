@@ -5,9 +5,11 @@ Shapes: N rows.
 
 import base64
 import json
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from http import HTTPStatus
+from itertools import accumulate
 from typing import Annotated, Any
 
 import numpy as np
@@ -16,7 +18,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from netwright.apps.server.accepted_forms import CSV, JSON
-from netwright.apps.server.given_inputs import Pictures, read_inputs
+from netwright.apps.server.given_inputs import Given, Pictures, open_body, read_values
+from netwright.apps.server.joined_inputs import form_of, join_given
 from netwright.apps.server.refusal import RefusalError
 from netwright.apps.server.server_config import ServerConfig
 from netwright.core.config import Config, Doc
@@ -64,7 +67,7 @@ class Reply:
 
 
 class Question:
-    """One request.
+    """One request, or several of one form that are prepared and answered as one.
 
     Args:
         run: that is asked, as it was when the request came.
@@ -89,29 +92,66 @@ class Question:
         self.run, self.as_csv = run, as_csv
         self._body: bytes | None = body
         self._media, self._options, self._config = media, options, config
+        self._given: Given | None = None
         self._rows: Any = None
         self._sizes: list[tuple[int, int]] = []
         self._inputs: Tree = None
+        self._counts: list[int] = []
+
+    def open(self) -> Hashable:
+        """Read the body; the form of what is in it, or None where it cannot be joined to others.
+
+        Rows of one form have the same columns, of the same kinds: what is read of one does not
+        depend on the others.
+        """
+        given = self._opened()
+        is_plain = not self.as_csv and not self._options.remarks
+        is_open = self._inputs is None  # else it is prepared already
+        form = form_of(self.run, given) if is_plain and is_open else None
+        return None if form is None else (id(self.run), self._options, form)
+
+    def _opened(self) -> Given:
+        if self._given is None:
+            self._given = open_body(self.run, self._media, self._body or b"", self._config)
+            self._body = None
+            self._counts = [self._given.count]
+        return self._given
+
+    @classmethod
+    def joined(cls, questions: Sequence["Question"]) -> "Question":
+        """All requests, which are open and of one form, as one."""
+        first, *others = questions
+        if not others:
+            return first
+        every = copy(first)
+        given = [one._opened() for one in questions]
+        every._given = join_given(given)
+        every._counts = [one.count for one in given]
+        return every
 
     def prepare(self) -> Tree:
         """The inputs (N, ...), read and encoded once; what is wrong with them is refused."""
-        if self._body is not None:
-            given = read_inputs(self.run, self._media, self._body, self._config)
+        if self._inputs is None:
+            given = read_values(self.run, self._opened())
             if isinstance(given, Pictures):
                 self._rows, self._sizes = given.pixels, given.sizes
             else:
                 self._rows = given
             self._inputs = self.run.encode(self._rows)
-            self._body = None
         return self._inputs
 
     @property
     def size(self) -> int:
-        """N, once it is prepared."""
-        return count_rows(self._inputs)
+        """N: of what is prepared its rows, else those of the body."""
+        return sum(self._counts) if self._inputs is None else count_rows(self._inputs)
 
     def reply(self, values: Tensor) -> Reply:
-        """What the model said of the inputs (N, ...), as it is sent."""
+        """What the model said of the inputs (N, ...) of one request, as it is sent."""
+        (reply,) = self.replies(values)
+        return reply
+
+    def replies(self, values: Tensor) -> list[Reply]:
+        """The same for each request."""
         options, spec, encoder = self._options, self.run.spec, self.run.preprocessor
         if spec.target == "mask" and isinstance(encoder, ImageEncoder):
             classes = in_words(values, self._rows, spec, encoder)
@@ -124,11 +164,21 @@ class Question:
                 proba=options.probabilities and spec.target in {"class", "labels"},
                 threshold=options.threshold,
             )
-        rows = count_answers(answers)
         if self.as_csv:
-            return Reply(content=as_csv(answers).encode(), media=CSV, rows=rows)
-        said: dict[str, Any] = {"answers": as_rows(answers)}
-        if options.remarks:
+            content = as_csv(answers).encode()
+            return [Reply(content=content, media=CSV, rows=count_answers(answers))]
+        rows = as_rows(answers)
+        if len(self._counts) == 1:
+            return [self._written(rows)]
+        ends = accumulate(self._counts)
+        return [
+            self._written(rows[end - count : end])
+            for end, count in zip(ends, self._counts, strict=True)
+        ]
+
+    def _written(self, rows: list[dict[str, Any]]) -> Reply:
+        said: dict[str, Any] = {"answers": rows}
+        if self._options.remarks:
             said["remarks"] = list(self.run.preprocessor.remarks(self._rows))
         try:
             content = json.dumps(said, allow_nan=False).replace("\x7f", "\\u007f").encode()
@@ -136,7 +186,7 @@ class Question:
             raise RefusalError(
                 HTTPStatus.UNPROCESSABLE_ENTITY, "an answer of the model is not a finite number"
             ) from None
-        return Reply(content=content, media=JSON, rows=rows)
+        return Reply(content=content, media=JSON, rows=len(rows))
 
 
 def _masks(masks: NDArray[np.integer], sizes: Sequence[tuple[int, int]]) -> Answers:
