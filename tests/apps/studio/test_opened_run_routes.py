@@ -1,6 +1,13 @@
 """The routes of one run: the pages, and what is measured of an input that is sent."""
 
-from tests.apps.studio.conftest import Open
+import json
+import threading
+from typing import Any
+
+import pytest
+
+from netwright.recipes.run.run import Run
+from tests.apps.studio.conftest import LET_IN, Open
 
 RUN = "runs/mlp-2-0"
 
@@ -21,3 +28,35 @@ def test_a_view_is_asked_with_and_without_an_input(studio: Open) -> None:
     assert visitor.post(f"/api/view/own?run={RUN}&view=saliency", {"rows": [row]}).status == 200
     assert visitor.post(f"/api/view/own?run={RUN}&view=saliency", {"rows": []}).status == 400
     assert visitor.post("/api/view/own?run=&view=saliency", {"rows": [row]}).status == 400
+
+
+@pytest.mark.parametrize("is_own", [False, True])
+def test_while_data_is_read_for_a_view_others_are_answered(
+    studio: Open, monkeypatch: pytest.MonkeyPatch, *, is_own: bool
+) -> None:
+    visitor, read = studio(), Run.data_at_hand
+    is_reading, may_read = threading.Event(), threading.Event()
+
+    def slow(run: Run) -> Any:
+        is_reading.set()
+        assert may_read.wait(60)
+        return read(run)
+
+    columns = [one["name"] for one in visitor.get(f"/api/run?run={RUN}").json["takes"]["columns"]]
+    asked = {"rows": [dict.fromkeys(columns, 0.5)]}
+    sent = {**LET_IN, "Content-Type": "application/json"}
+    monkeypatch.setattr(Run, "data_at_hand", slow)
+    if is_own:
+        path, body = f"/api/view/own?run={RUN}&view=occlusion", json.dumps(asked).encode()
+        waiting = visitor.asking.begin("POST", path, body, sent)
+    else:
+        path = f"/api/view?run={RUN}&view=saliency&example=1"
+        waiting = visitor.asking.begin("GET", path, headers=LET_IN)
+    try:
+        assert is_reading.wait(60)
+        assert visitor.post(f"/api/predict?run={RUN}", asked).status == 200
+        assert visitor.get("/api/run?run=runs/mlp-8-1").status == 200
+        assert not waiting.done()
+    finally:
+        may_read.set()
+    assert waiting.result(60).status == 200

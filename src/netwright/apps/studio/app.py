@@ -74,10 +74,11 @@ class Studio:
         self.folder, self.door, self.config = folder, door, config
         self.jobs = Jobs(folder)
         self.watch = RunWatch(folder, self.jobs, is_ending)
-        self.opened = OpenedRunRoutes(folder, config, self.work)
+        self.opened = OpenedRunRoutes(folder, config, self.work, self.load)
         self.playground = PlaygroundRoutes(folder, config, is_ending)
         self.theory = TheoryRoutes(folder, config, self.jobs, is_ending)
         self._worker = ThreadPoolExecutor(1)  # figures are drawn one at a time
+        self._loader = ThreadPoolExecutor(1)  # no data is read twice at once
 
     @asynccontextmanager
     async def living(self, app: Starlette) -> AsyncIterator[None]:
@@ -93,11 +94,16 @@ class Studio:
                 task.cancel()
             self.playground.playgrounds.close()
             await self.theory.checks.close()
-            self._worker.shutdown(wait=False, cancel_futures=True)
+            for executor in (self._worker, self._loader):
+                executor.shutdown(wait=False, cancel_futures=True)
 
     async def work(self, task: Callable[[], T]) -> T:
         """Do what takes a while beside the loop, one after the other."""
         return await asyncio.get_running_loop().run_in_executor(self._worker, task)
+
+    async def load(self, task: Callable[[], T]) -> T:
+        """Read what may take minutes beside that, as only who asks for it is to wait."""
+        return await asyncio.get_running_loop().run_in_executor(self._loader, task)
 
     async def asked(self, request: Request) -> dict[str, Any]:
         """The object that was sent."""

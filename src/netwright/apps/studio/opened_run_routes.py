@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -13,7 +13,7 @@ from netwright.apps.server.generation_stream import Streams
 from netwright.apps.server.measurements import Measurements
 from netwright.apps.server.replies import as_json
 from netwright.apps.server.server_config import ServerConfig
-from netwright.apps.studio.opened_runs import OpenedRuns
+from netwright.apps.studio.opened_runs import OpenedRuns, UnreadError, looks_at_data
 from netwright.apps.studio.pages import as_page, inside_page, try_page
 from netwright.apps.studio.sent_object import sent_object
 
@@ -34,10 +34,11 @@ class OpenedRunRoutes:
         folder: of the studio.
         config: how large and how slow requests may be.
         work: where models answer and figures are drawn.
+        load: where the data of runs is read, which others do not wait for.
     """
 
-    def __init__(self, folder: Path, config: ServerConfig, work: Work) -> None:
-        self.config, self.work = config, work
+    def __init__(self, folder: Path, config: ServerConfig, work: Work, load: Work) -> None:
+        self.config, self.work, self.load = config, work, load
         self.runs = OpenedRuns(folder, config)
         self.streams = Streams(config, Measurements())
 
@@ -82,27 +83,44 @@ class OpenedRunRoutes:
         stream = await self.streams.open(run, asked)
         return Streamed(stream.pieces(), stream, "text/plain; charset=utf-8")
 
+    async def _read_data(self, name: str, view: str | None = None) -> None:
+        """Read the data that a view of a run looks at, which then is at hand."""
+        if view is None or looks_at_data(view):
+            run = await self.work(lambda: self.runs.run(name))
+            await self.load(run.data_at_hand)
+            await self.work(lambda: self.runs.note_read(name))
+
     async def views(self, request: Request) -> Response:
         """The views that a run has."""
         name = request.query_params.get("run", "")
+        await self._read_data(name)
         return as_json(await self.work(lambda: self.runs.views(name)))
 
     async def view(self, request: Request) -> Response:
         """One view of a run."""
         name, view, settings = _view_asked(request)
+        await self._read_data(name, view)
         return as_json(await self.work(lambda: self.runs.view(name, view, settings)))
 
     async def own_view(self, request: Request) -> Response:
         """One view of the input that was sent."""
         name, view, settings = _view_asked(request)
         media, body = media_type(request), await read_body(request, self.config)
-        return as_json(
-            await self.work(lambda: self.runs.own_view(name, view, settings, media, body))
-        )
+
+        def measure() -> Any:
+            return self.runs.own_view(name, view, settings, media, body)
+
+        try:
+            shown = await self.work(measure)
+        except UnreadError:  # most views of an own input look at no data
+            await self._read_data(name)
+            shown = await self.work(measure)
+        return as_json(shown)
 
     async def view_page(self, request: Request) -> Response:
         """The same as the page that `netwright inspect` writes."""
         name, view, settings = _view_asked(request)
+        await self._read_data(name, view)
         page = await self.work(lambda: self.runs.page(name, view, settings))
         return HTMLResponse(page, headers={"X-Frame-Options": "DENY"})
 

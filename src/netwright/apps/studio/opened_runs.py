@@ -28,10 +28,15 @@ from netwright.recipes.run.own_input import encode_own
 from netwright.recipes.run.run import Run
 from netwright.recipes.saved.run_control import find_listed
 from netwright.recipes.views.catalog import VIEWS
+from netwright.recipes.views.subject import Found
 
 MOST_OPEN = 4
 MOST_OFFERED = 1000  # categories to choose from; of more, one is written
 OPTIONS = AnswerOptions(remarks=True)
+
+
+class UnreadError(Exception):
+    """A view needs data that was not read yet."""
 
 
 class OpenedRuns:
@@ -45,6 +50,7 @@ class OpenedRuns:
     def __init__(self, top: Path, config: ServerConfig) -> None:
         self.top, self.config = top, config
         self._open: OrderedDict[str, ServedRun] = OrderedDict()
+        self._read: set[str] = set()  # those whose data is at hand
 
     def served(self, name: str) -> ServedRun:
         """A run of the list, as it is now."""
@@ -52,8 +58,9 @@ class OpenedRuns:
         served = self._open.pop(name, None)
         if served is None:
             served = ServedRun(name, folder)
-        else:
-            served.refresh()
+            self._read.discard(name)
+        elif served.refresh():
+            self._read.discard(name)
         self._open[name] = served
         while len(self._open) > MOST_OPEN:
             self._open.popitem(last=False)
@@ -98,9 +105,18 @@ class OpenedRuns:
     def own_view(
         self, name: str, view: str, settings: Mapping[str, str], media: str, body: bytes
     ) -> dict[str, Any]:
-        """The same of the one input in a body, as `netwright inspect --of` measures it."""
+        """The same of the one input in a body, as `netwright inspect --of` measures it.
+
+        Data that is needed and was not read yet is not read here: `UnreadError` asks for it.
+        """
         run = self.run(name)
-        return _shown(look_at(run, view, _given(settings), own=self._own(run, media, body)))
+        own = self._own(run, media, body)
+        find = run.data_at_hand if name in self._read else _unread
+        return _shown(look_at(run, view, _given(settings), own=own, find=find))
+
+    def note_read(self, name: str) -> None:
+        """Know that the data of a run was read, or cannot be."""
+        self._read.add(name)
 
     def _own(self, run: Run, media: str, body: bytes) -> Tree:
         """The encoded input (1, ...) in a body; of a language model it is a text."""
@@ -117,6 +133,15 @@ class OpenedRuns:
         seen = inspect(self.run(name), view, **_given(settings))
         with tempfile.TemporaryDirectory() as folder:
             return read_bytes(Path(seen.save(Path(folder) / "view.html")))
+
+
+def _unread() -> Found:
+    raise UnreadError
+
+
+def looks_at_data(view: str) -> bool:
+    """Whether a view may need the run's data."""
+    return VIEWS.load(view).data != "unused"
 
 
 def _shown(seen: View) -> dict[str, Any]:

@@ -4,7 +4,7 @@ inspect("runs/lenet-mnist-001", "saliency", example=3).save("seven.svg")
 inspect("runs/gpt-notes-001", "attention", of="the cat sat on the mat").save("cat.svg")
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from netwright.inspection.drawing.view import View
 from netwright.recipes.run.own_input import encode_own
 from netwright.recipes.run.run import Run, open_run
 from netwright.recipes.views.catalog import VIEWS
-from netwright.recipes.views.subject import Subject
+from netwright.recipes.views.subject import Found, Subject
 
 
 def inspect(
@@ -41,12 +41,18 @@ def inspect(
 
 
 def look_at(
-    run: Run, view: str, settings: Mapping[str, Any], *, data: Any = None, own: Tree = None
+    run: Run,
+    view: str,
+    settings: Mapping[str, Any],
+    *,
+    data: Any = None,
+    own: Tree = None,
+    find: Callable[[], Found] | None = None,
 ) -> View:
-    """The same with an own input (1, ...) that is encoded."""
+    """The same with an own input (1, ...) that is encoded; `find` gives data that is needed."""
     entry = VIEWS.load(view)
     if own is not None and data is None:
-        subject = Subject(run, run.data_at_hand, own=own)  # which may not be needed
+        subject = Subject(run, find or run.data_at_hand, own=own)  # which may not be needed
     else:
         found = (None, "") if entry.data == "unused" else _at_hand(run, data)
         subject = Subject(run, *found, own=own)
