@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +85,7 @@ def in_the_page(seconds: float, source_ms: float, size: tuple[int, int]) -> dict
         Browser(Path(place) / "profile", size) as page,
     ):
         page.go(address)
-        page.call("Performance.enable")
+        page.call("Performance.enable", timeDomain="threadTicks")
         began = time.monotonic()
         page.go(address.partition("/enter")[0] + "/playground?speed=0")
         page.wait(f"Number({STAGE}.pictures) > 0")
@@ -107,6 +107,7 @@ def in_the_page(seconds: float, source_ms: float, size: tuple[int, int]) -> dict
         "source_ms": source_ms,
         "sent_ms": sent_ms,
         "page_ms": 1000 * spent["page"] / shown,
+        "browser_ms": 1000 * spent["browser"] / shown,
         "share": (source_ms + sent_ms) * shown / 1000 / spent["process"],
         "core": training / spent["clock"],
     }
@@ -121,9 +122,20 @@ def seen(page: Browser, pid: int) -> dict[str, float]:
         "pictures": pictures,
         "steps": step,
         "page": told["TaskDuration"],
+        "browser": sum(cpu_seconds(one / "stat") for one in processes_of(page.profile)),
         "process": cpu_seconds(Path(f"/proc/{pid}/stat")),
         "loop": cpu_seconds(Path(f"/proc/{pid}/task/{pid}/stat")),  # its first thread sends
     }
+
+
+def processes_of(profile: Path) -> list[Path]:
+    """The processes of the browser with this profile."""
+    found = []
+    for one in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if str(profile).encode() in (one / "cmdline").read_bytes():
+                found.append(one)
+    return found
 
 
 def cpu_seconds(stat: Path) -> float:
@@ -154,6 +166,7 @@ COLUMNS = {
     "drawn ms": ("source_ms", ".2f"),
     "sent ms": ("sent_ms", ".2f"),
     "page ms": ("page_ms", ".2f"),
+    "browser ms": ("browser_ms", ".2f"),
     "share of the studio": ("share", ".1%"),
     "of a core for training": ("core", ".0%"),
     "load": ("load", ".1f"),

@@ -12,11 +12,13 @@ const NEAR = 16;  // pixels from which a point is erased
 export class Plane {
   // `painted` is called with the points when a stroke has ended; `brush` gives what is painted.
   constructor(place, brush, painted) {
-    this.regions = element("canvas", { "aria-hidden": "true" });
+    this.pixels = new Pixels();  // as few as are coloured: the screen makes them larger
+    this.regions = this.pixels.canvas;
+    this.regions.ariaHidden = "true";
     this.top = element("canvas", { tabIndex: 0, role: "img" });
     this.words = element("p", { className: "note" });
     place.append(element("div", { className: "layers" }, this.regions, this.top), this.words);
-    Object.assign(this, { brush, painted, told: null, points: [], last: null, cursor: null, pixels: new Pixels() });
+    Object.assign(this, { brush, painted, told: null, points: [], last: null, cursor: null });
     this.top.addEventListener("pointerdown", (event) => this.begin(event));
     this.top.addEventListener("pointermove", (event) => this.stroke(event));
     this.top.addEventListener("pointerup", () => this.end());
@@ -55,10 +57,6 @@ export class Plane {
       return;
     }
     this.pixels.put();
-    sharpen(this.regions);
-    const pen = this.regions.getContext("2d");
-    pen.imageSmoothingQuality = "high";
-    pen.drawImage(this.pixels.canvas, 0, 0, this.regions.width, this.regions.height);
   }
 
   drawPoints() {
