@@ -1,8 +1,10 @@
 """Requests a second of `netwright serve` beside a server that answers one at a time.
 
     served      `netwright serve RUN`, with its defaults
-    one by one  Starlette and uvicorn with the same run: each request is decoded, encoded, passed
-                to the model and answered before the next; no thread, no queue, no limits
+    one by one  FastAPI and uvicorn with the same run: each request is decoded, encoded, passed to
+                the model and answered before the next; no thread, no queue, no limits
+    HTTP alone  Starlette and uvicorn, a constant answer: no server of this kind is quicker, and
+                where a row takes the model less than HTTP does, no batch makes up for it
 
 Workloads, each a run of one epoch on real data, as speed does not depend on how well it predicts:
 
@@ -15,8 +17,9 @@ Clients in a process of their own keep their connections open, and each asks aga
 answered. Contestants take turns, round after round, in an order drawn anew; the first round is
 thrown away. A row tells the medians over rounds of requests a second, of the 50th and the 99th
 percentile of the time to an answer, and of the CPU time of the server for one request; `ratio` is
-that of requests a second. The gate: every answer is the one of `run.predict` for the same input,
-its probabilities within 0.00001.
+that of requests a second. Clients and servers share the cores: the CPU time of the server alone is
+what its own cost is compared by. The gate: every answer is the one of `run.predict` for the same
+input, its probabilities within 0.00001.
 
 Both have one thread for torch (`--threads`): on small networks more only get in each other's way,
 and the server that answers one at a time is then several times slower.
@@ -39,7 +42,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -54,7 +57,7 @@ from netwright.recipes.run.answer_table import answer, as_rows
 TOLERANCE = 1e-5  # of a probability: a batch is summed in another order than a row alone
 BODIES = 400  # different ones
 WORKLOADS = ("table", "texts", "translations", "images")
-CONTESTANTS = ("served", "one by one")
+CONTESTANTS = ("served", "one by one", "HTTP alone")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,16 +151,12 @@ def _pictures(folder: Path) -> Iterator[Path]:
 
 def serve_one_by_one(folder: str, port: int) -> None:
     """The reference."""
-    import uvicorn
+    from fastapi import FastAPI
     from PIL import Image
-    from starlette.applications import Starlette
-    from starlette.requests import Request
-    from starlette.responses import Response
-    from starlette.routing import Route
 
     from netwright.data.images.encoder import ImageEncoder
 
-    run = nw.open_run(folder)
+    run, app = nw.open_run(folder), FastAPI()
 
     def read(given: dict[str, Any]) -> Any:
         (value,) = given.values()
@@ -167,12 +166,31 @@ def serve_one_by_one(folder: str, port: int) -> None:
             return encoder.read(contents)
         return encoder.read(value)
 
-    async def predict(request: Request) -> Response:
-        rows = read(await request.json())
-        said = as_rows(answer(run, rows, proba=run.spec.target == "class"))
-        return Response(json.dumps({"answers": said}), media_type="application/json")
+    @app.post("/runs/x/predict")
+    async def predict(given: dict[str, list[Any]]) -> dict[str, list[dict[str, Any]]]:
+        said = answer(run, read(given), proba=run.spec.target == "class")
+        return {"answers": as_rows(said)}
 
-    app = Starlette(routes=[Route("/runs/x/predict", predict, methods=["POST"])])
+    _run(app, port)
+
+
+def serve_constant(port: int) -> None:
+    """What HTTP takes: the body is read, and nothing is made of it."""
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import Route
+
+    async def predict(request: Request) -> Response:
+        await request.body()
+        return Response(b'{"answers": []}', media_type="application/json")
+
+    _run(Starlette(routes=[Route("/runs/x/predict", predict, methods=["POST"])]), port)
+
+
+def _run(app: Any, port: int) -> None:
+    import uvicorn
+
     uvicorn.run(app, port=port, log_level="error", access_log=False, http="h11", loop="asyncio")
 
 
@@ -214,7 +232,9 @@ def load(port: int, workload: Workload, clients: int, seconds: float) -> Load:
     took = asyncio.run(ask())
     times = sorted(seconds for _, seconds, _ in seen)
     answered = [(place, said) for place, _, said in seen if said]
-    wrong = sum(not is_right(json.loads(s)["answers"][0], workload.wanted[p]) for p, s in answered)
+    # HTTP alone says nothing, which is not wrong.
+    told = [(workload.wanted[place], json.loads(said)["answers"]) for place, said in answered]
+    wrong = sum(not is_right(rows[0], wanted) for wanted, rows in told if rows)
     return Load(
         rate=len(answered) / took,
         p50=times[len(times) // 2],
@@ -239,10 +259,11 @@ def is_right(said: dict[str, Any], wanted: dict[str, Any]) -> bool:
 @contextmanager
 def server(name: str, folder: Path, port: int, threads: int = 1) -> Iterator[int]:
     """A contestant in a process of its own; its process id."""
+    reference = str(folder) if name == "one by one" else "-"
     own = [sys.executable, "-m", "netwright", "serve", f"x={folder}", "--port", str(port)]
-    reference = [sys.executable, __file__, "--reference", str(folder), "--port", str(port)]
+    other = [sys.executable, __file__, "--reference", reference, "--port", str(port)]
     process = subprocess.Popen(
-        own if name == "served" else reference,
+        own if name == "served" else other,
         stderr=subprocess.DEVNULL,
         env={**os.environ, "OMP_NUM_THREADS": str(threads)},
     )
@@ -278,11 +299,11 @@ def race(workload: Workload, given: argparse.Namespace) -> list[dict[str, Any]]:
     seen: dict[str, list[tuple[Load, float]]] = defaultdict(list)
     ports = {name: 18211 + place for place, name in enumerate(CONTESTANTS)}
     luck = random.Random(0)
-    with (
-        server("served", workload.folder, ports["served"], given.threads) as served,
-        server("one by one", workload.folder, ports["one by one"], given.threads) as one_by_one,
-    ):
-        pids = {"served": served, "one by one": one_by_one}
+    with ExitStack() as running:
+        pids = {
+            name: running.enter_context(server(name, workload.folder, port, given.threads))
+            for name, port in ports.items()
+        }
         for _ in range(given.rounds + 1):
             for name in luck.sample(CONTESTANTS, len(CONTESTANTS)):
                 before = cpu_seconds(pids[name])
@@ -303,7 +324,15 @@ def race(workload: Workload, given: argparse.Namespace) -> list[dict[str, Any]]:
                 "failed": sum(one.failed for one, _ in seen[name]),
             }
         )
-    return [{**row, "ratio": row["rate"] / rows[-1]["rate"]} for row in rows]
+    reference = rows[CONTESTANTS.index("one by one")]
+    return [
+        {
+            **row,
+            "ratio": row["rate"] / reference["rate"],
+            "cpu_ratio": reference["cpu"] / row["cpu"],
+        }
+        for row in rows
+    ]
 
 
 COLUMNS = {
@@ -313,6 +342,7 @@ COLUMNS = {
     "p50 ms": ("p50", ".1f"),
     "p99 ms": ("p99", ".1f"),
     "CPU ms a request": ("cpu", ".2f"),
+    "ratio of CPU": ("cpu_ratio", ".2f"),
     "wrong": ("wrong", "d"),
     "failed": ("failed", "d"),
 }
@@ -332,12 +362,16 @@ def main(words: Sequence[str] | None = None) -> None:
     add_json_option(parser)
     given = parser.parse_args(words)
     if given.reference:
-        serve_one_by_one(given.reference, given.port)
+        if given.reference == "-":
+            serve_constant(given.port)
+        else:
+            serve_one_by_one(given.reference, given.port)
         return
     for name in [given.only] if given.only else WORKLOADS:
         with tempfile.TemporaryDirectory() as place:
             rows = race(make_workload(name, Path(place)), given)
-        title = f"{name}, {given.clients} clients, {os.cpu_count()} cores"
+        load = os.getloadavg()[0]
+        title = f"{name}, {given.clients} clients, {os.cpu_count()} cores, load {load:.1f}"
         show([{"workload": name, **row} for row in rows], COLUMNS, title=title, as_json=given.json)
         if any(row["wrong"] or row["failed"] for row in rows):
             sys.exit(f"{name}: answers are wrong or missing")
