@@ -68,10 +68,7 @@ class TableConfig(Dialect, DataConfig):
     ] = 50
     categories: Annotated[
         Literal["columns", "embedded"],
-        Doc(
-            "a 0-or-1 column for each category; or embedded: a learned vector for each, however "
-            "many there are (mlp, mlp-plr, table-resnet, ft-transformer)"
-        ),
+        Doc("a 0-or-1 column per category; embedded: a learned vector each, however many"),
     ] = "columns"
     max_words: Annotated[
         int, Ge(1), Doc("maximum number of words per column of type text, the most common")

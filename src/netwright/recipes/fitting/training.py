@@ -68,8 +68,7 @@ def train(
 
     Ctrl-C and SIGTERM end training after the step at hand; the run is saved as usual, and then
     `KeyboardInterrupt` or `SystemExit` is raised. Started by torchrun, the processes train the
-    model together and the first one writes. Without a folder, and with `measures` off, the run has
-    no results: of a small table measuring takes as long as many steps.
+    model together and the first one writes. Without a folder, `measures` off leaves results out.
     """
     settings = prepared.recipe.train
     with joined(settings.rank_timeout, shards=settings.parallel == "shard") as ranks:
@@ -80,8 +79,7 @@ def train(
         check_trackers(prepared.recipe.train.track)
         if not keep_folder:
             _tell(take_first_weights(prepared), quiet=quiet)
-            here = RunContext(ranks=ranks, extra=extra, quiet=quiet)
-            return _train(prepared, here, measures=measures)
+            return _train(prepared, RunContext(ranks=ranks, extra=extra, quiet=quiet), measures)
         with _run_folder(prepared, ranks, out, resume) as origin:
             _tell(origin.remarks, quiet=quiet)
             here = RunContext(
@@ -217,10 +215,9 @@ def _tell_of_frozen(prepared: Prepared) -> tuple[str, ...]:
     return (f"{part} is frozen at its random initialisation: --from gives it trained weights",)
 
 
-def _train(prepared: Prepared, here: RunContext, *, measures: bool = True) -> Run:
+def _train(prepared: Prepared, here: RunContext, measures: bool = True) -> Run:
     model, data, task = prepared.model, prepared.data, prepared.task
-    outcome = learn(prepared, here)
-    settings = prepared.recipe.train
+    outcome, settings = learn(prepared, here), prepared.recipe.train
     kept = keep_calibration(settings.calibrate, model, data, task)
     kept += keep_threshold(settings.threshold, model, data, task)  # of what is calibrated
     outcome = replace(outcome, notes=(*outcome.notes, *kept))
