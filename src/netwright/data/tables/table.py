@@ -200,7 +200,7 @@ def divided_data(
         notes: so far.
     """
     splits = {part: whole.take(rows) for part, rows in division.items() if len(rows)}
-    _check_varies(encoder.target, splits["train"], name)
+    encoder.target.check_varies(splits["train"].targets, name)
     data = Data(
         name=name,
         spec=_spec(encoder, class_type),
@@ -208,7 +208,7 @@ def divided_data(
         val=splits.get("val"),
         test=splits.get("test"),
         preprocessor=encoder,
-        notes=(*notes, *_never_trained(encoder.target, splits["train"])),
+        notes=(*notes, *encoder.target.never_trained(splits["train"].targets)),
     )
     check_data(data)
     return data
@@ -312,26 +312,6 @@ def fit_encoder(
         summaries=(*others, *summaries),
         dialect=config.dialect,
     )
-
-
-def _check_varies(target: TargetEncoder, train: Split, name: str) -> None:
-    """Refuse reals that are all the same."""
-    reals = train.targets if target.kind == "real" else None
-    if reals is not None and bool((reals == reals[0]).all(dim=0).any()):
-        column = target.columns[int((reals == reals[0]).all(dim=0).nonzero()[0])]
-        raise DataError(
-            f"{name}: the target {column!r} is constant in the training rows, there is "
-            f"nothing to learn"
-        )
-
-
-def _never_trained(target: TargetEncoder, train: Split) -> list[str]:
-    """Classes that only held-out rows have."""
-    if target.kind != "class":
-        return []
-    seen = set(train.targets.tolist())
-    absent = [repr(name) for place, name in enumerate(target.class_names) if place not in seen]
-    return [f"{target.columns[0]}: no training row is {listed(absent)}"] if absent else []
 
 
 def _spec(encoder: TableEncoder, class_type: ClassType) -> DataSpec:

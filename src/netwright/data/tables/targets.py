@@ -90,6 +90,23 @@ class TargetEncoder:
         """What the classes are in the table that was learned from."""
         return table.types.get(self.columns[0], "") if self.kind == "class" else ""
 
+    def check_varies(self, targets: Tensor, name: str) -> None:
+        """Refuse reals (N, K) of training rows that are all the same; `name` is the table's."""
+        if self.kind == "real" and bool((targets == targets[0]).all(dim=0).any()):
+            column = self.columns[int((targets == targets[0]).all(dim=0).nonzero()[0])]
+            raise DataError(
+                f"{name}: the target {column!r} is constant in the training rows, there is "
+                f"nothing to learn"
+            )
+
+    def never_trained(self, targets: Tensor) -> list[str]:
+        """Classes that are not among those (N,) of the training rows, in a sentence."""
+        if self.kind != "class":
+            return []
+        seen = set(targets.tolist())
+        absent = [repr(name) for place, name in enumerate(self.class_names) if place not in seen]
+        return [f"{self.columns[0]}: no training row is {listed(absent)}"] if absent else []
+
     def encode(self, table: RawTable) -> Tensor:
         """Class indices (N,) int64, or labels or reals (N, K) float32."""
         check_present(table, self.columns)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from typing import Any
 
 import torch
 
@@ -74,6 +75,18 @@ def run_findings(
         hidden |= OF_THE_RATE  # it searches for the length of a step
     symptoms = [one for one in find_symptoms(patient) if one.illness not in hidden]
     return [*causes, *symptoms, *([outcome.ending] if outcome.ending else [])]
+
+
+def written_findings(
+    prepared: Prepared,
+    outcome: Outcome,
+    split: str,
+    metrics: Mapping[str, float],
+    baseline: Mapping[str, float],
+) -> dict[str, Any]:
+    """What ails a run, as its results have it: see `run_findings`."""
+    found = run_findings(prepared, outcome, split, metrics, baseline)
+    return {} if found is None else {"findings": [finding.to_json() for finding in found]}
 
 
 def _of_data_and_outputs(

@@ -26,7 +26,7 @@ from netwright.recipes.fitting.learner_fit import learner_fit
 from netwright.recipes.fitting.member_checkpoints import delete_member_checkpoints
 from netwright.recipes.fitting.outcome import Outcome
 from netwright.recipes.fitting.prepared import Prepared, RunContext
-from netwright.recipes.fitting.run_findings import run_findings
+from netwright.recipes.fitting.run_findings import written_findings
 from netwright.recipes.fitting.track_rows import TrackRows, check_trackers
 from netwright.recipes.plan.recipe import Recipe
 from netwright.recipes.plan.reproduce import as_resumed
@@ -290,7 +290,7 @@ def _results(prepared: Prepared, outcome: Outcome) -> dict[str, Any]:
         "load_seconds": round(data.load_seconds, 3),
         "compile_seconds": round(outcome.compile_seconds, 3),
         "notes": [*data.notes, *outcome.notes, *(unmeasured if task.unmeasured else [])],
-        **_findings(prepared, outcome, split, metrics, baseline),
+        **written_findings(prepared, outcome, split, metrics, baseline),
         **greedy_bleu(prepared.model, data.preprocessor, data.split(split)),
         **_contents(prepared),
     }
@@ -317,18 +317,6 @@ def _worth(
     guess = task.baseline(data.train)
     baseline = measure_baseline(measured.targets, measured.weights, guess, task)
     return len(measured.targets), measured.metrics, baseline
-
-
-def _findings(
-    prepared: Prepared,
-    outcome: Outcome,
-    split: str,
-    metrics: dict[str, float],
-    baseline: dict[str, float],
-) -> dict[str, Any]:
-    """What ails the run, as it is written."""
-    found = run_findings(prepared, outcome, split, metrics, baseline)
-    return {} if found is None else {"findings": [finding.to_json() for finding in found]}
 
 
 def _tell_findings(results: dict[str, Any], *, quiet: bool) -> None:
