@@ -64,6 +64,20 @@ def test_the_kernels_chosen_around_it_stay_the_only_ones() -> None:
         assert may_run("math")
 
 
+@pytest.mark.parametrize(
+    "chosen", [[SDPBackend.CUDNN_ATTENTION, SDPBackend.MATH], [SDPBackend.CUDNN_ATTENTION]]
+)
+def test_kernels_that_are_not_allowed_stay_so(chosen: list[SDPBackend]) -> None:
+    with (
+        sdpa_kernel(chosen),
+        patch.object(Tensor, "is_cuda", True),
+        module._kernels(*parts(64, 64)[:2]),
+    ):
+        assert not may_run("flash")
+        assert not may_run("mem_efficient")
+        assert may_run("math") == (SDPBackend.MATH in chosen)
+
+
 @pytest.mark.slow
 def test_the_compiler_takes_the_choice_into_its_graph(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_kernels", lambda queries, keys: sdpa_kernel(module.SOUND))

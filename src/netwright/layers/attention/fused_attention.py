@@ -11,6 +11,7 @@ Shapes: B batch, H heads, T queries, S keys, K features of a head.
 Source: pytorch issue 196678, cudnn-frontend issue 1072.
 """
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 
 import torch
@@ -20,6 +21,11 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 TILE = 128  # queries or keys that cuDNN works on at a time
 SOUND = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
+IS_ALLOWED: dict[SDPBackend, Callable[[], bool]] = {
+    SDPBackend.FLASH_ATTENTION: torch.backends.cuda.flash_sdp_enabled,
+    SDPBackend.EFFICIENT_ATTENTION: torch.backends.cuda.mem_efficient_sdp_enabled,
+    SDPBackend.MATH: torch.backends.cuda.math_sdp_enabled,
+}
 
 
 def fused_attention(
@@ -63,10 +69,10 @@ def _kernels(queries: Tensor, keys: Tensor) -> AbstractContextManager[None]:
     """Those that torch may choose from: all that are allowed already, or all but cuDNN's."""
     if not (queries.is_cuda and torch.is_grad_enabled()) or fills_tiles(queries, keys):
         return nullcontext()
-    # Around us cuDNN may be left out with others; the compiler cannot ask, and is not used there.
-    if torch.compiler.is_compiling() or torch.backends.cuda.cudnn_sdp_enabled():  # type: ignore[no-untyped-call]
+    if torch.compiler.is_compiling():  # which cannot ask
         return sdpa_kernel(SOUND)
-    return nullcontext()
+    allowed = [kernel for kernel in SOUND if IS_ALLOWED[kernel]()]
+    return sdpa_kernel(allowed) if allowed else nullcontext()
 
 
 def fills_tiles(queries: Tensor, keys: Tensor) -> bool:
