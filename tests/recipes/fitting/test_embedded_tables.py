@@ -64,6 +64,19 @@ def test_views_that_move_numbers_refuse_and_others_name_categories(run: nw.Run) 
     assert run.report().exists()
 
 
+def test_a_network_without_hidden_layers_learns_vectors_and_is_no_convex_model(
+    tmp_path: Path,
+) -> None:
+    table = tmp_path / "t.csv"
+    places = [f"place {row % 8}" for row in range(320)]
+    classes = ["yes" if row % 8 < 4 else "no" for row in range(320)]
+    pd.DataFrame({"place": places, "y": classes}).to_csv(table, index=False)
+    settings = SETTINGS | {"epochs": 40, "hidden": ()}
+    run = nw.fit("mlp", table, out=tmp_path / "run", **settings)
+    assert run.config["train"]["optimizer"] == "adam"
+    assert run.evaluate()["accuracy"] > 0.9, "0.5 by the classes alone"
+
+
 def test_noise_on_places_is_refused(tmp_path: Path) -> None:
     table = write_table(tmp_path / "t.csv", levels=6, rows=60)
     with pytest.raises(ConfigError, match="input_noise is for numbers"):

@@ -41,6 +41,8 @@ def has_optimum(module: nn.Module, task: Task, data: Data) -> bool:
         return False
     if task.own_loss is not None or task.loss_name not in SMOOTH:
         return False
+    if data.spec.feature_levels:  # vectors of categories times weights: not convex, stuck at 0
+        return False
     if isinstance(data.train, SourceSplit):  # not all of its rows are at hand at once
         return False
     enough = len(data.train) >= 2 * (data.spec.num_features + 1)
