@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import netwright as nw
 from netwright.core.errors import ConfigError, DataError
@@ -49,6 +50,15 @@ def test_what_does_not_change_the_way_is_no_other_recipe(runs: Path) -> None:
     for free in ({"max_time": 5.0}, {"keep": 9}, {"patience": 3}, {"workers": 2}):
         found = find_run("auto", None, recipe(**free), NAMES)
         assert found == Path("runs/mlp-moons-004")
+
+
+def test_a_run_from_before_a_setting_came_is_found_where_it_is_at_its_default(runs: Path) -> None:
+    place = runs / "mlp-moons-004" / "config.yaml"
+    values = yaml.safe_load(place.read_text())
+    del values["data"]["noise"], values["model"]["activation"], values["train"]["kernel"]
+    place.write_text(yaml.safe_dump(values))
+    assert find_run("auto", None, recipe(), NAMES) == Path("runs/mlp-moons-004")
+    assert find_run("auto", None, recipe(noise=0.5), NAMES) is None
 
 
 def test_where_there_is_nothing_to_go_on_with_a_new_run_begins(runs: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from netwright.core.errors import ConfigError, DataError
 from netwright.core.files.inside import has_file
 from netwright.core.files.storage import read_json
-from netwright.recipes.plan.recipe import Recipe, is_imported, own_parts
+from netwright.recipes.plan.recipe import Recipe, is_imported, own_parts, parse_recipe
 from netwright.recipes.plan.recipe_file import read_own_recipe
 from netwright.recipes.saved.run_folder import automatic_folders, is_empty
 from netwright.train.saving.checkpoint_store import check_checkpoint, newest_good
@@ -126,7 +127,7 @@ def check_named(folder: Path) -> None:
 
 def _check_same(folder: Path, recipe: Recipe) -> None:
     """Refuse to begin again in the folder of another recipe: its run would be lost."""
-    before, now = _course(read_own_recipe(folder)), _course(recipe.to_mapping())
+    before, now = _course_of(folder), _course(recipe.to_mapping())
     changes = find_changes(_flat(before), _flat(now))
     if changes:
         first = next(iter(changes.values()))
@@ -157,15 +158,20 @@ def _unfinished(names: tuple[str, str], recipe: Recipe) -> Iterator[Path]:
     for folder in reversed(automatic_folders(*names)):
         if not has_file(folder / "config.yaml") or is_finished(folder):
             continue
-        if _course(read_own_recipe(folder)) == wanted:
+        if _course_of(folder) == wanted:
             yield folder
 
 
-def _course(recipe: dict[str, Any]) -> dict[str, Any]:
-    """A recipe without the settings that do not change the way a run takes, or are not set.
+def _course_of(folder: Path) -> dict[str, Any]:
+    """The way that the run in a folder takes; settings that came later are at their defaults."""
+    values = read_own_recipe(folder)
+    with suppress(ConfigError):  # with a module or arrays of its own it cannot be built by names
+        values = parse_recipe(values).to_mapping()
+    return _course(values)
 
-    An older run knows nothing of settings that came later.
-    """
+
+def _course(recipe: dict[str, Any]) -> dict[str, Any]:
+    """A recipe without the settings that do not change the way a run takes, or are not set."""
     settings = recipe.get("train", {})
     course = {k: v for k, v in settings.items() if k not in FREE and v is not None}
     return {**recipe, "train": course}
