@@ -39,7 +39,8 @@ IMPORTED_AS = {
 EXTRAS = ("tables", "text", "fast", "hub", "postgres", "search", "serve", "export", "track")
 COMPILERS = {"numba"}  # of the extra `fast`: imported where it is asked for, as Triton is
 BROUGHT_BY_TORCH = {"triton"}  # where it has CUDA: imported where a kernel is built, never at start
-SERVER = {"starlette", "uvicorn"}  # of the extra `serve`: imported by `serve` and `studio` alone
+# Of the extra `serve`: imported by `serve` and `studio` alone.
+SERVER = {"httptools", "starlette", "uvicorn"}
 KERNELS = re.compile(r"_kernels$")  # files that are imported there alone
 
 

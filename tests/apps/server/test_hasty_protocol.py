@@ -12,7 +12,7 @@ import pytest
 
 from netwright.apps.server.server_config import ServerConfig
 
-pytest.importorskip("uvicorn")
+pytest.importorskip("httptools")
 
 
 async def greet(scope: Any, receive: Any, send: Any) -> None:
@@ -79,6 +79,12 @@ class Unread(asyncio.Transport):
     def write(self, data: Any) -> None:
         """Take it."""
 
+    def pause_reading(self) -> None:
+        """Let the rest wait."""
+
+    def resume_reading(self) -> None:
+        """Go on."""
+
     def is_closing(self) -> bool:
         return False
 
@@ -92,19 +98,74 @@ class Unread(asyncio.Transport):
         self.aborted.set()
 
 
-def test_the_end_of_an_answer_is_waited_for_no_longer_than_an_answer() -> None:
+def connected(transport: Unread, timeout: float = 30.0) -> Any:
+    """A connection of a server."""
     from uvicorn.server import ServerState
 
     from netwright.apps.server.hasty_protocol import HastyProtocol
     from netwright.apps.server.running import make_server
 
-    async def answered(held: int) -> tuple[HastyProtocol, Unread]:
-        config = make_server(greet, ServerConfig(timeout=0.01)).config
-        config.load()
-        protocol = config.http_protocol_class(config, ServerState(), {})  # type: ignore[call-arg]
-        assert isinstance(protocol, HastyProtocol)
+    config = make_server(greet, ServerConfig(timeout=timeout)).config
+    config.load()
+    protocol = config.http_protocol_class(config, ServerState(), {})  # type: ignore[call-arg]
+    assert isinstance(protocol, HastyProtocol)
+    protocol.connection_made(transport)
+    return protocol
+
+
+def sent(*parts: bytes) -> tuple[Any, bool]:
+    """The connection on which these arrived, and whether it was hung up on at the last of them."""
+
+    async def send() -> tuple[Any, bool]:
+        transport = Unread(held=0)
+        protocol = connected(transport)
+        for part in parts:
+            assert not transport.aborted.is_set()
+            protocol.data_received(part)
+        while protocol.tasks:
+            await asyncio.gather(*protocol.tasks)
+        was_aborted = transport.aborted.is_set()
+        protocol.connection_lost(None)
+        return protocol, was_aborted
+
+    return asyncio.run(send())
+
+
+CHUNKED = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n"
+
+
+@pytest.mark.parametrize(
+    "begun", [b"GET / HTTP/1.1\r\nX: ", b"GET /", b"GET / HTTP/1.1\r\nX", CHUNKED + b"0\r\nX: "]
+)
+def test_a_head_and_what_stands_behind_a_body_have_a_bound(begun: bytes) -> None:
+    from netwright.apps.server.hasty_protocol import MOST_HEAD
+
+    part = b"x" * (MOST_HEAD // 2)
+    assert not sent(begun, part)[1]
+    assert sent(begun, part, part + b"x")[1]
+
+
+def test_a_body_has_no_bound_here() -> None:
+    assert not sent(CHUNKED, *[b"10000\r\n" + b"x" * 2**16 + b"\r\n"] * 3, b"0\r\n\r\n")[1]
+
+
+def test_a_header_behind_a_body_lets_nobody_in() -> None:
+    protocol, _ = sent(CHUNKED + b"0\r\nAuthorization: Bearer x\r\n\r\n")
+    assert [name for name, _ in protocol.scope["headers"]] == [b"host", b"transfer-encoding"]
+
+
+def test_requests_ahead_of_their_answers_are_bounded() -> None:
+    from netwright.apps.server.hasty_protocol import MOST_AHEAD
+
+    request = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+    assert not sent(request * (MOST_AHEAD + 1))[1]  # the first does not wait
+    assert sent(request * (MOST_AHEAD + 1), request)[1]
+
+
+def test_the_end_of_an_answer_is_waited_for_no_longer_than_an_answer() -> None:
+    async def answered(held: int) -> tuple[Any, Unread]:
         transport = Unread(held)
-        protocol.connection_made(transport)
+        protocol = connected(transport, timeout=0.01)
         protocol.data_received(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
         await asyncio.gather(*protocol.tasks)
         assert protocol.cycle.response_complete

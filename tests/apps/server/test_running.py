@@ -19,7 +19,7 @@ import netwright as nw
 from netwright.core.errors import ConfigError
 from tests.repetition import slow_but
 
-pytest.importorskip("uvicorn")
+pytest.importorskip("httptools")
 
 
 def test_only_this_machine_is_loopback() -> None:

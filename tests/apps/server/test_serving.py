@@ -6,7 +6,7 @@ import pytest
 
 from netwright.core.errors import NetwrightError
 
-pytest.importorskip("uvicorn")
+pytest.importorskip("httptools")
 
 
 def test_beyond_this_machine_a_token_is_made() -> None:

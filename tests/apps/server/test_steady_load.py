@@ -81,7 +81,7 @@ def resident_bytes(pid: int) -> int:
 def test_minutes_of_load_lose_nothing_and_leave_the_memory_as_it_was(
     folders: dict[str, Path],
 ) -> None:
-    pytest.importorskip("uvicorn")
+    pytest.importorskip("httptools")
     bodies, wanted = bodies_and_answers(folders["texts"], texts=200)
     with served(folders["texts"]) as (process, place):
         warm = asyncio.run(ask_for(place, PATH, bodies, clients=16, seconds=WARM))
@@ -98,7 +98,7 @@ def test_minutes_of_load_lose_nothing_and_leave_the_memory_as_it_was(
 def test_killed_and_started_again_under_load_it_answers_nothing_wrongly(
     folders: dict[str, Path],
 ) -> None:
-    pytest.importorskip("uvicorn")
+    pytest.importorskip("httptools")
     bodies, wanted = bodies_and_answers(folders["texts"], texts=200)
     seen: list[Seen] = []
     for number in (signal.SIGKILL, signal.SIGTERM):

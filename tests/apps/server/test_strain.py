@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("uvicorn")
+pytest.importorskip("httptools")
 
 import netwright as nw
 from tests.apps.server.test_running import read_address

@@ -22,7 +22,7 @@ from tests.apps.hidden_packages import hide_starlette
 def test_refuses_in_one_sentence(
     type_in: Type, things_run: Path, words: list[str], sentence: str
 ) -> None:
-    pytest.importorskip("uvicorn")
+    pytest.importorskip("httptools")
     answer = type_in("serve", things_run, *words)
     assert (answer.code, answer.err) == (2, f"error: {sentence}\n")
 

@@ -7,7 +7,7 @@ from tests.apps.hidden_packages import hide_starlette
 
 
 def test_refuses_in_one_sentence(type_in: Type) -> None:
-    pytest.importorskip("uvicorn")
+    pytest.importorskip("httptools")
     assert type_in("studio", "nowhere").err == "error: nowhere is not a folder\n"
     answer = type_in("studio", "--host", "no host")
     assert answer.err == "error: --host must be a name or an address, got 'no host'\n"

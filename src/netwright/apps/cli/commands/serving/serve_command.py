@@ -61,7 +61,7 @@ def serve(  # noqa: PLR0913, PLR0917 - one argument an option
     try:
         from netwright.apps.server.serving import serve_runs
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in {"starlette", "uvicorn"}:
+        if (error.name or "").partition(".")[0] not in {"httptools", "starlette", "uvicorn"}:
             raise
         raise ConfigError("serving needs the extra: pip install 'netwright[serve]'") from None
     from netwright.apps.server.server_config import ServerConfig

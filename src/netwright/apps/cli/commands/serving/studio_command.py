@@ -30,7 +30,7 @@ def studio(
     try:
         from netwright.apps.studio.opening import open_studio
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in {"starlette", "uvicorn"}:
+        if (error.name or "").partition(".")[0] not in {"httptools", "starlette", "uvicorn"}:
             raise
         raise ConfigError("the studio needs the extra: pip install 'netwright[studio]'") from None
     code = open_studio(folder, host=host, port=port, names=allow_host or [], show=browser)
