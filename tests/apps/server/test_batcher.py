@@ -99,6 +99,22 @@ def test_what_waits_together_is_answered_together_and_in_its_order(
     assert 'netwright_batch_rows_sum{run="things"} 7' in measured.text()
 
 
+def test_what_arrives_together_is_a_batch_though_the_thread_idles(
+    watched: Watched, batcher: Batcher
+) -> None:
+    async def ask_late(asked: Question) -> Reply:
+        watched.is_working.wait(0.1)  # holds the loop up; the thread must not have begun
+        return await batcher.ask(asked)
+
+    async def ask() -> list[Reply]:
+        first, second = (question(watched.run, [size]) for size in (1, 9))
+        return list(await asyncio.gather(batcher.ask(first), ask_late(second)))
+
+    watched.may_work.set()
+    asyncio.run(ask())
+    assert watched.sizes == [2]
+
+
 def test_a_batch_has_no_more_rows_than_allowed_unless_one_request_has(
     watched: Watched, batcher: Batcher
 ) -> None:

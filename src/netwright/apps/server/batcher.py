@@ -2,8 +2,9 @@
 
 One thread works for a run. While it is busy, requests wait; when it is done, it takes all that are
 there, up to a number of rows: nobody waits for a batch to fill, and the busier the server is, the
-larger its batches are. What they hold is also read, encoded and put into words together where it is
-of one form (`joined_inputs.py`).
+larger its batches are. A thread that idles is woken when all that have arrived by then are there,
+not at the first of them, which would be answered alone while the others wait. What they hold is
+also read, encoded and put into words together where it is of one form (`joined_inputs.py`).
 
 A request that is refused is refused alone. If the model fails on several, each is tried by itself.
 
@@ -49,7 +50,7 @@ class Batcher:
         self._waiting: deque[Waiting] = deque()
         self._places = 0
         self._changed = threading.Condition()
-        self._is_closed = False
+        self._is_closed = self._is_called = False
         self._thread = threading.Thread(target=self._work, name=f"run-{name}", daemon=True)
         self._thread.start()
 
@@ -68,15 +69,24 @@ class Batcher:
 
     async def ask(self, question: Question) -> Reply:
         """The reply; a run that has too many waiting refuses."""
-        future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Reply] = loop.create_future()
         with self._changed:
             if self._is_closed:
                 raise try_later(HTTPStatus.SERVICE_UNAVAILABLE, "the server is shutting down")
             self._check_room(len(self._waiting))
             self._waiting.append((question, future))
-            self._changed.notify()
+        if not self._is_called:
+            self._is_called = True
+            loop.call_soon(self._call)  # after the requests that arrived together with this one
         self._measurements.count("netwright_waiting_requests", 1, run=self.name)
         return await future
+
+    def _call(self) -> None:
+        """Wake the thread."""
+        self._is_called = False
+        with self._changed:
+            self._changed.notify()
 
     def _check_room(self, count: int) -> None:
         if count >= self._max_waiting:
