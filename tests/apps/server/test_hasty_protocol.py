@@ -154,6 +154,15 @@ def test_a_header_behind_a_body_lets_nobody_in() -> None:
     assert [name for name, _ in protocol.scope["headers"]] == [b"host", b"transfer-encoding"]
 
 
+def test_a_request_that_offers_another_protocol_keeps_its_body() -> None:
+    offer = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
+    head, body = CHUNKED.split(b"\r\n\r\n")
+    parts = (head + b"\r\n" + offer + b"\r\n" + body[:2], body[2:] + b"0\r\n\r\n")
+    protocol, was_aborted = sent(*parts)
+    assert (bytes(protocol.cycle.body), was_aborted) == (b"x", False)
+    assert b"upgrade" not in dict(protocol.scope["headers"])
+
+
 def test_requests_ahead_of_their_answers_are_bounded() -> None:
     from netwright.apps.server.hasty_protocol import MOST_AHEAD
 

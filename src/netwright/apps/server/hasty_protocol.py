@@ -3,10 +3,13 @@
 uvicorn itself waits for both for ever, and a few thousand such clients are all it can hold. Its
 parser in C, which takes a tenth of the time of the one in Python, also keeps what has not come to
 an end, however long that is: here a head has a bound, and so has what is sent ahead of answers.
+Of a request that offers another protocol, as clients of HTTP/2 do, it drops the body: there is no
+other protocol here, and such a request is read again without its offer.
 """
 
 import asyncio
 
+import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from netwright.apps.server.server_config import HEAD_SECONDS
@@ -20,6 +23,7 @@ class HastyProtocol(HttpToolsProtocol):
 
     answer_seconds = 30.0  # in which an answer has to be read
     _is_head = True  # what arrives; headers behind a body are nobody's
+    _is_offer = False  # of another protocol
     _unfinished = 0  # bytes since the last end of a head, or the last part of a body
     _alarm: asyncio.TimerHandle | None = None
     _unread: asyncio.TimerHandle | None = None
@@ -34,13 +38,32 @@ class HastyProtocol(HttpToolsProtocol):
         if not self.transport.get_write_buffer_size():
             self._stop_unread()
         self._unfinished += len(data)
-        super().data_received(data)
+        self._unset_keepalive_if_required()
+        try:
+            self._feed(data)
+        except httptools.HttpParserError:
+            self.send_400_response("Invalid HTTP request received.")
+            return
         if self._unfinished > MOST_HEAD or len(self.pipeline) > MOST_AHEAD:
             self.transport.abort()
         elif self.cycle is not None and not self.cycle.response_complete:
             self._stop_alarm()
         elif self._alarm is None:
             self._set_alarm()
+
+    def _feed(self, data: bytes) -> None:
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserUpgrade as upgrade:
+            if self._is_offer:  # else it is a CONNECT, which is nothing here
+                self._feed(self._without_offer() + data[upgrade.args[0] :])
+
+    def _without_offer(self) -> bytes:
+        """The head that was read last, as one that offers no other protocol."""
+        version = self.parser.get_http_version().encode()
+        lines = [b"%s %s HTTP/%s" % (self.parser.get_method(), self.url, version)]
+        lines += [b"%s: %s" % header for header in self.headers if header[0] != b"upgrade"]
+        return b"\r\n".join([*lines, b"", b""])
 
     def on_message_begin(self) -> None:
         """Begin a head."""
@@ -55,7 +78,10 @@ class HastyProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Leave the head."""
         self._is_head, self._unfinished = False, 0
-        super().on_headers_complete()
+        self._is_offer = any(name == b"upgrade" for name, _ in self.headers)
+        self._is_offer &= self.parser.should_upgrade()
+        if not self._is_offer:
+            super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
         """Hand a part of the body over."""
@@ -65,7 +91,8 @@ class HastyProtocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """Be ready for another request."""
         self._unfinished = 0
-        super().on_message_complete()
+        if not self._is_offer:
+            super().on_message_complete()
 
     def on_response_complete(self) -> None:
         """Leave the connection to uvicorn's own alarm until something arrives.
