@@ -13,7 +13,7 @@ from typing import Literal
 
 from netwright.core.errors import DataError
 from netwright.core.files.storage import make_folder, write_text
-from netwright.data.images.file_names import shown
+from netwright.data.files.file_names import shown
 
 OnBad = Literal["stop", "skip", "quarantine"]
 LIST = Path(".quarantine", "bad_files.txt")  # below the folder, hidden from the listing

@@ -30,9 +30,9 @@ from torch import Tensor
 
 from netwright.core.errors import DataError
 from netwright.core.limits import INPUT, PIXELS
+from netwright.data.files.file_names import shown
 from netwright.data.images.decoding_room import ROOM
 from netwright.data.images.exif_note import orientation, orientation_in_head
-from netwright.data.images.file_names import shown
 from netwright.data.images.quiet_pillow import QUIET
 
 ImageMode = Literal["L", "RGB", "RGBA"]

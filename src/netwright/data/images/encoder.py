@@ -19,6 +19,7 @@ from torch import Tensor
 from netwright.core.errors import DataError, ShapeError
 from netwright.core.flat_record import from_plain, to_plain
 from netwright.data.encoder_checks import check_count, check_positive, check_sizes
+from netwright.data.files.file_names import shown
 from netwright.data.images.decoding import (
     CHANNELS,
     ImageForm,
@@ -27,7 +28,6 @@ from netwright.data.images.decoding import (
     decode_file,
     decode_image,
 )
-from netwright.data.images.file_names import shown
 from netwright.data.images.listing import files_at
 from netwright.data.images.masks import encode_masks
 from netwright.data.images.metadata import find_metadata, read_metadata, rows_of

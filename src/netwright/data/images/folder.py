@@ -21,6 +21,7 @@ from torch import Tensor
 from netwright.core.config import Doc, Fraction, Positive
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Data, Split, check_data
+from netwright.data.files.file_names import shown
 from netwright.data.images.bad_files import OnBad, handle_bad_files
 from netwright.data.images.chosen_form import ImageConfig, choose_form
 from netwright.data.images.decoding import (
@@ -31,7 +32,6 @@ from netwright.data.images.decoding import (
     header_of,
 )
 from netwright.data.images.encoder import ImageEncoder
-from netwright.data.images.file_names import shown
 from netwright.data.images.fitted_encoder import fit_encoder
 from netwright.data.images.labelled import LabelledImages, divide
 from netwright.data.images.layout import find_images

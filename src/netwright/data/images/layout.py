@@ -14,8 +14,8 @@ from typing import Literal
 import torch
 
 from netwright.core.errors import ConfigError, DataError
+from netwright.data.files.file_names import shown
 from netwright.data.files.folder_links import check_no_links, check_no_links_between
-from netwright.data.images.file_names import shown
 from netwright.data.images.labelled import LabelledImages
 from netwright.data.images.listing import (
     PART_OF,

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import NoReturn
 
 from netwright.core.errors import DataError
+from netwright.data.files.file_names import shown
 from netwright.data.files.folder_links import check_no_links
 from netwright.data.images.decoding import SUFFIXES
-from netwright.data.images.file_names import shown
 
 PART_OF = {  # names of folders -> the part of the data that they hold
     **dict.fromkeys(("train", "training"), "train"),

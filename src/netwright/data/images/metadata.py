@@ -12,7 +12,7 @@ from netwright.core.errors import DataError
 from netwright.core.files.json_text import json_value
 from netwright.data.files.file_content import read_content
 from netwright.data.files.file_encoding import decode_bytes
-from netwright.data.images.file_names import shown
+from netwright.data.files.file_names import shown
 from netwright.data.tables.frames import rows_table
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.reading import read_table

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netwright.core.errors import DataError
+from netwright.data.files.file_names import shown
 from netwright.data.files.folder_links import check_no_links
 from netwright.data.images.decoding import read_header
-from netwright.data.images.file_names import shown
 from netwright.data.images.listing import PART_OF, is_image_name, subfolders
 from netwright.data.images.masks import read_mask, resize_mask
 from netwright.data.images.reading import for_each

@@ -20,9 +20,9 @@ from torch import Tensor
 from netwright.core.config import Doc, Size
 from netwright.core.errors import ConfigError
 from netwright.data.dataset import Data, check_data
+from netwright.data.files.file_names import shown
 from netwright.data.images.decoding import CHANNELS, ImageForm, ImageHeader, ImageMode
 from netwright.data.images.encoder import ImageEncoder
-from netwright.data.images.file_names import shown
 from netwright.data.images.listing import check_folder
 from netwright.data.images.masks import encode_masks, mask_values
 from netwright.data.images.normalization import measured_scaling

@@ -18,8 +18,8 @@ import torch
 
 from netwright.core.errors import DataError
 from netwright.core.limits import COLUMNS, UNPACKED
+from netwright.data.files.file_names import shown
 from netwright.data.images.decoding import read_content_header
-from netwright.data.images.file_names import shown
 from netwright.data.shards.sample_index import (
     LABELS,
     SampleIndex,

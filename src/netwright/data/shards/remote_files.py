@@ -18,7 +18,7 @@ from netwright.core.errors import ConfigError, DataError, NetwrightError
 from netwright.core.files.process_lock import ProcessLock
 from netwright.core.files.storage import PREFIX, SUFFIX, write_pieces
 from netwright.data.files.download import is_offline
-from netwright.data.images.file_names import shown
+from netwright.data.files.file_names import shown
 from netwright.data.shards.shard_files import ENDINGS, Shard, check_found, is_shard
 
 PIECE = 2**22  # bytes that are copied at a time

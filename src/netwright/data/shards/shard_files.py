@@ -14,8 +14,8 @@ from typing import NamedTuple
 from netwright.core.errors import DataError
 from netwright.core.files.regular_file import open_regular
 from netwright.core.limits import FILES
+from netwright.data.files.file_names import shown
 from netwright.data.files.folder_links import check_no_links
-from netwright.data.images.file_names import shown
 from netwright.data.loading.open_files import Handle, OpenFiles, read_into
 
 TAR, PARQUET = (".tar",), (".parquet", ".pq")

@@ -26,9 +26,9 @@ from netwright.core.errors import ConfigError, DataError
 from netwright.core.files.process_lock import ProcessLock
 from netwright.core.terminal.console import Bar
 from netwright.data.dataset import Data, Split, check_data
+from netwright.data.files.file_names import shown
 from netwright.data.files.locations import made_cache
 from netwright.data.images.chosen_form import ImageConfig, choose_form
-from netwright.data.images.file_names import shown
 from netwright.data.images.fitted_encoder import fit_encoder
 from netwright.data.images.labelled import LabelledImages, divide
 from netwright.data.images.listing import PART_OF

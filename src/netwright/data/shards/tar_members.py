@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from netwright.core.errors import DataError
-from netwright.data.images.file_names import shown
+from netwright.data.files.file_names import shown
 
 BLOCK = 512
 MOST_NAME = 2**16  # bytes of an extended header or of a long name

@@ -17,8 +17,8 @@ import torch
 
 from netwright.core.errors import DataError
 from netwright.core.files.json_text import json_value
+from netwright.data.files.file_names import shown
 from netwright.data.images.decoding import SUFFIXES, read_content_header
-from netwright.data.images.file_names import shown
 from netwright.data.shards.sample_index import (
     LABELS,
     SampleIndex,

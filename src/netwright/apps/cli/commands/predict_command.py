@@ -176,7 +176,7 @@ def _answer_images(
 ) -> "Answers":
     """One answer an image, after the name of its file."""
     from netwright.core.errors import ConfigError
-    from netwright.data.images.file_names import shown
+    from netwright.data.files.file_names import shown
     from netwright.data.images.listing import files_at
     from netwright.recipes.run.answer_table import answer, as_columns, as_rows
 
@@ -195,9 +195,9 @@ def _answer_images(
 def _write_masks(run: "Run", sources: list[str], out: Path | None) -> "Answers":
     """One mask an image, of its size and under its name; which went where."""
     from netwright.core.errors import ConfigError
+    from netwright.data.files.file_names import shown
     from netwright.data.images.decoding import read_header
     from netwright.data.images.encoder import ImageEncoder
-    from netwright.data.images.file_names import shown
     from netwright.data.images.masks import resize_mask, write_mask
 
     encoder = run.preprocessor
@@ -223,7 +223,7 @@ def _write_masks(run: "Run", sources: list[str], out: Path | None) -> "Answers":
 def _places(files: list[Path], out: Path) -> dict[Path, Path]:
     """Image -> where its mask goes; nothing is written over."""
     from netwright.core.errors import ConfigError
-    from netwright.data.images.file_names import shown
+    from netwright.data.files.file_names import shown
 
     if out.is_file():
         raise ConfigError(f"--out must be a folder, {shown(out)} is a file")

@@ -2,7 +2,7 @@
 
 import os
 
-from netwright.data.images.file_names import shown
+from netwright.data.files.file_names import shown
 from tests.repetition import for_each
 
 
