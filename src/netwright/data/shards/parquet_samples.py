@@ -19,6 +19,7 @@ import torch
 from netwright.core.errors import DataError
 from netwright.core.limits import COLUMNS, UNPACKED
 from netwright.data.files.file_names import shown
+from netwright.data.files.shard import Shard
 from netwright.data.images.decoding import read_content_header
 from netwright.data.shards.sample_index import (
     LABELS,
@@ -28,7 +29,7 @@ from netwright.data.shards.sample_index import (
     label_text,
     some_places,
 )
-from netwright.data.shards.shard_files import Shard, ShardFiles
+from netwright.data.shards.shard_files import ShardFiles
 
 BLOCK = 2**26  # bytes of row groups whose rows are mixed, and which are therefore held together
 HELD = 3 * BLOCK  # a batch may have rows of two blocks

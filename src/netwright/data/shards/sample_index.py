@@ -23,9 +23,9 @@ from netwright.core.errors import DataError
 from netwright.core.files.open_tensors import open_tensors
 from netwright.core.files.storage import write_pieces
 from netwright.core.files.tensor_content import TensorContent
+from netwright.data.files.shard import Shard
 from netwright.data.images.decoding import ImageHeader
 from netwright.data.loading.stored import evenly_spaced
-from netwright.data.shards.shard_files import Shard
 
 FORMAT = 1
 LOOKED_AT = 32  # images of a shard whose headers are read

@@ -9,42 +9,19 @@ import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from netwright.core.errors import DataError
 from netwright.core.files.regular_file import open_regular
 from netwright.core.limits import FILES
 from netwright.data.files.file_names import shown
 from netwright.data.files.folder_links import check_no_links
+from netwright.data.files.remote_files import list_remote
+from netwright.data.files.shard import TAR, Shard
 from netwright.data.loading.open_files import Handle, OpenFiles, read_into
 
-TAR, PARQUET = (".tar",), (".parquet", ".pq")
+PARQUET = (".parquet", ".pq")
 ENDINGS = (*TAR, *PARQUET)
 PACKED = (".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst")
-
-
-class Shard(NamedTuple):
-    """A file of samples.
-
-    Args:
-        address: a path, or an address with a scheme.
-        size: bytes.
-        stamp: another one where the file has changed.
-    """
-
-    address: str
-    size: int
-    stamp: str
-
-    @property
-    def name(self) -> str:
-        """What refusals call it."""
-        return shown(self.address)
-
-    @property
-    def is_tar(self) -> bool:
-        """Whether it is a tar file, by its name."""
-        return self.address.lower().endswith(TAR)
 
 
 class ShardFiles:
@@ -115,6 +92,13 @@ def find_shards(path: str, endings: Sequence[str] = ENDINGS) -> list[Shard]:
         found = [where] if os.path.exists(where) else sorted(glob.glob(where))
     shards = [local_shard(file) for file in found if is_shard(file, endings)]
     check_found(path, shards, found)
+    return shards
+
+
+def find_remote(address: str) -> list[Shard]:
+    """The shards at an address: a file, a folder, or a pattern."""
+    shards, found = list_remote(address, is_shard)
+    check_found(address, shards, found)
     return shards
 
 

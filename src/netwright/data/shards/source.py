@@ -26,22 +26,25 @@ from netwright.core.errors import ConfigError, DataError
 from netwright.core.files.process_lock import ProcessLock
 from netwright.core.terminal.console import Bar
 from netwright.data.dataset import Data, Split, check_data
+from netwright.data.files.addresses import check_no_password, is_address
 from netwright.data.files.file_names import shown
 from netwright.data.files.locations import made_cache
+from netwright.data.files.remote_files import RemoteFiles
+from netwright.data.files.shard import TAR, Shard
 from netwright.data.images.chosen_form import ImageConfig, choose_form
 from netwright.data.images.fitted_encoder import fit_encoder
 from netwright.data.images.labelled import LabelledImages, divide
 from netwright.data.images.listing import PART_OF
 from netwright.data.loading.stored import StoredSplit
 from netwright.data.shards.parquet_samples import has_images, index_parquet
-from netwright.data.shards.remote_files import (
-    RemoteFiles,
-    check_no_password,
-    find_remote,
-    is_address,
-)
 from netwright.data.shards.sample_index import SampleIndex, as_headers, index_name
-from netwright.data.shards.shard_files import ENDINGS, TAR, Shard, ShardFiles, find_shards, is_shard
+from netwright.data.shards.shard_files import (
+    ENDINGS,
+    ShardFiles,
+    find_remote,
+    find_shards,
+    is_shard,
+)
 from netwright.data.shards.sharded_images import ShardedImages
 from netwright.data.shards.sharded_pixels import ShardedPixels
 from netwright.data.shards.tar_samples import index_tar

@@ -1,0 +1,122 @@
+"""Files that lie elsewhere: listed, and copied into a folder of bounded size when they are read.
+
+A copy is whole or absent, and shared by all processes of the machine; the least used ones are
+removed when there is no more room. A process that has one open reads on, until it opens another.
+"""
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from netwright.core.errors import ConfigError, DataError
+from netwright.core.files.process_lock import ProcessLock
+from netwright.core.files.storage import PREFIX, SUFFIX, write_pieces
+from netwright.data.files.addresses import system_of, telling_of
+from netwright.data.files.file_names import shown
+from netwright.data.files.shard import Shard
+
+PIECE = 2**22  # bytes that are copied at a time
+WANTED = ".wanted"  # ends the name of a file that stands for a copy under way
+
+
+class RemoteFiles:
+    """Copies of shards in a folder.
+
+    Args:
+        folder: of the copies.
+        most: bytes of all copies together.
+    """
+
+    def __init__(self, folder: Path, most: int) -> None:
+        self.folder, self.most = folder, most
+
+    def open(self, shard: Shard) -> int:
+        """A descriptor of the copy of a shard, which is fetched where it is not there."""
+        path = self.folder / hashlib.sha256(repr(shard).encode()).hexdigest()[:32]
+        while True:
+            with contextlib.suppress(FileNotFoundError):  # or another process removed it just now
+                handle = os.open(path, os.O_RDONLY)
+                with contextlib.suppress(OSError):  # it may be another user's
+                    os.utime(handle)  # it was used
+                return handle
+            with ProcessLock(path.with_suffix(".lock")):
+                for part in self.folder.glob(f"{PREFIX}{path.name}-*{SUFFIX}"):
+                    part.unlink(missing_ok=True)  # of a process that was killed on the way
+                if not path.exists():
+                    self._make_room(shard, path.with_suffix(WANTED))
+                    fetch(shard, path)
+                path.with_suffix(WANTED).unlink(missing_ok=True)
+            path.with_suffix(".lock").unlink(missing_ok=True)
+
+    def _make_room(self, shard: Shard, wanted: Path) -> None:
+        """Remove copies until the shard fits, and reserve its size, which other processes count."""
+        if shard.size > self.most:
+            raise ConfigError(
+                f"{shard.name} has {shard.size / 1e9:.3g} GB, more than data.cache_gb="
+                f"{self.most / 1e9:g} in which shards are copied: set it higher"
+            )
+        with ProcessLock(self.folder / "room.lock"):
+            copies = []
+            for file in self.folder.iterdir():
+                with contextlib.suppress(FileNotFoundError):
+                    if file.suffix in {"", WANTED}:
+                        copies.append((file.stat().st_mtime_ns, file.stat().st_size, file))
+            size = sum(size for _, size, _ in copies) + shard.size
+            for _, its, file in sorted(copies):
+                if size <= self.most:
+                    break
+                file.unlink(missing_ok=True)
+                size -= its
+            wanted.touch()
+            os.truncate(wanted, shard.size)  # a hole: it takes no room by itself
+
+
+def list_remote(address: str, is_wanted: Callable[[str], bool]) -> tuple[list[Shard], list[str]]:
+    """The wanted files at an address, by their names, and the names of all files there.
+
+    Args:
+        address: of a file, of a folder with those in it, or a pattern.
+        is_wanted: whether a file is, by its name.
+    """
+    system, place = system_of(address)
+    with telling_of(address):
+        if any(mark in place for mark in "*?["):
+            found = sorted(system.glob(place))
+        else:
+            found = sorted(system.find(place)) if system.isdir(place) else [place]
+        return [_listed(system, name) for name in found if is_wanted(name)], found
+
+
+def fetch(shard: Shard, path: Path) -> None:
+    """Copy a file to a path; one that is not what was listed is refused."""
+    system, place = system_of(shard.address)
+    with telling_of(shard.address):
+        is_same = _listed(system, place).stamp == shard.stamp
+    if not is_same:
+        raise DataError(
+            f"{shard.name} has changed since its samples were counted: start the run again"
+        )
+    write_pieces(path, _pieces(system, place, shard), needs=shard.size)
+
+
+def _listed(system: Any, name: str) -> Shard:
+    about = system.info(name)
+    size = about.get("size")
+    if not isinstance(size, int):
+        raise DataError(f"{shown(name)} does not say its size: copy it to this machine")
+    return Shard(system.unstrip_protocol(name), size, str(system.checksum(name)))
+
+
+def _pieces(system: Any, place: str, shard: Shard) -> Iterator[bytes]:
+    left = shard.size
+    with telling_of(shard.address), system.open(place, "rb") as file:
+        while content := file.read(PIECE):
+            left -= len(content)
+            yield content
+        if left:
+            raise DataError(
+                f"{shard.name} was copied with {shard.size - left:,} of {shard.size:,} bytes"
+            )
