@@ -9,6 +9,7 @@ import netwright as nw
 from netwright.core.errors import DataError, NetwrightError
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.tables.encoding import TableEncoder
+from tests.data.shards.written_shards import write_tar
 
 
 def test_data_that_changed_since_training_is_refused(table_file: Path, tmp_path: Path) -> None:
@@ -19,6 +20,16 @@ def test_data_that_changed_since_training_is_refused(table_file: Path, tmp_path:
     with pytest.raises(DataError, match=r"^things.csv has changed since the run was trained on it"):
         nw.open_run(tmp_path / "run").evaluate()
     assert run.evaluate(table)["accuracy"] >= 0
+
+
+def test_a_run_on_a_pattern_finds_its_data_again(tmp_path: Path) -> None:
+    write_tar(tmp_path / "train.tar", range(30))
+    pattern = str(tmp_path / "*.tar")
+    nw.fit("mlp", pattern, epochs=1, out=tmp_path / "run", quiet=True, device="cpu")
+    assert nw.open_run(tmp_path / "run").evaluate()
+    (tmp_path / "train.tar").unlink()
+    with pytest.raises(DataError, match=r"\*\.tar does not exist here"):
+        nw.open_run(tmp_path / "run").evaluate()
 
 
 def test_a_run_from_before_ranges_were_kept_knows_its_data(table_run: nw.Run) -> None:

@@ -1,5 +1,6 @@
 """The data of a saved run, loaded again: where it lies, and whether it is still what it was."""
 
+import glob
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 from netwright.core.errors import DataError
 from netwright.core.files.inside import has_file, has_folder
 from netwright.data.dataset import Data
+from netwright.data.files.addresses import is_address
 from netwright.data.fingerprint import fingerprint
 from netwright.data.preprocessing import Preprocessor
 from netwright.recipes.plan.recipe import Recipe
@@ -37,7 +39,7 @@ def load_run_data(
     if not name:
         raise DataError("this run was trained on arrays that are not saved with it; give data=")
     path = settings.get("path", "")
-    if path and not Path(path).exists():
+    if path and not (is_address(path) or Path(path).exists() or glob.glob(path)):
         raise DataError(
             f"the run's data {path} does not exist here: change to the folder in which it was "
             f"trained, or give other data"
