@@ -19,7 +19,7 @@ from tests.forked_ranks import FORKS
 from tests.memory_limit import limit_memory
 
 MORE = 2**28  # bytes that the process may take beside what it has when it begins to read
-SHARD, SHARDS = 2**27, 60  # bytes of a file, and how many there are: 8 GB
+SHARD, SHARDS = 2**27, 68  # bytes of a file, and how many there are: 9 GB
 SIDE, WINDOW = 512, 1024
 IMAGE = 3 * SIDE * SIDE
 GROWN = 2**25  # bytes that do not count: pools of memory fill up
