@@ -76,7 +76,7 @@ def test_an_epoch_that_is_left_leaves_no_thread(split: TokenSplit) -> None:
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_a_damaged_file_is_named_with_the_batch(split: TokenSplit, workers: int) -> None:
-    folder = split.windows.stream.folder
+    folder = Path(split.windows.stream.folder)
     (folder / "train-00003.bin").write_bytes(b"")
     loader = TokenLoader(split, 9, shuffle=False, workers=workers)
     with pytest.raises(RunError, match=r"batch 2 of epoch 0: .*train-00003.bin has become shorter"):

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -101,7 +102,25 @@ def test_shards_are_known_by_what_they_hold(folder: Path) -> None:
     (folder / "train" / "a.png").write_bytes(b"")
     assert data_section(str(folder))["name"] == "images"
     (folder / "train" / "a.png").unlink()
-    assert data_section("s3://bucket/shards")["name"] == "image-shards"
+    with pytest.raises(ConfigError, match="s3://bucket/shards lies on the network"):
+        data_section("s3://bucket/shards")
+
+
+def test_an_address_is_known_by_what_lies_there(folder: Path) -> None:
+    store = fsspec.filesystem("memory")
+    for place, write in {"tar/a.tar": write_tar, "rows/a.parquet": write_parquet}.items():
+        file = folder / place.rpartition("/")[2]
+        write(file, range(3))
+        store.pipe(f"/{place}", file.read_bytes())
+    pq.write_table(pa.table({"x": [1.0], "y": [1]}), folder / "a.parquet")
+    store.pipe("/table/a.parquet", (folder / "a.parquet").read_bytes())
+    for place in ("tar", "tar/a.tar", "tar/*.tar", "rows", "rows/*.parquet"):
+        assert data_section(f"memory://{place}")["name"] == "image-shards"
+    for place in ("table", "table/a.parquet", "table/*.parquet", "table/a.csv"):
+        assert data_section(f"memory://{place}")["name"] == "table"
+    store.store.clear()
+    with pytest.raises(ConfigError, match=r"memory://texts/a\.txt is a text, which is read from"):
+        data_section("memory://texts/a.txt")
 
 
 def test_settings_are_checked_as_those_of_every_source() -> None:

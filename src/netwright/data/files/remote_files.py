@@ -92,14 +92,41 @@ def list_remote(address: str, is_wanted: Callable[[str], bool]) -> tuple[list[Sh
 
 def fetch(shard: Shard, path: Path) -> None:
     """Copy a file to a path; one that is not what was listed is refused."""
+    system, place = _as_listed(shard)
+    write_pieces(path, _pieces(system, place, shard), needs=shard.size)
+
+
+def read_beginning(shard: Shard, size: int) -> bytes:
+    """The first bytes of a file, which is not copied for them."""
+    system, place = _as_listed(shard)
+    with telling_of(shard.address):
+        content: bytes = system.cat_file(place, start=0, end=size)
+        _check_size(shard, len(content), size)
+    return content
+
+
+@contextlib.contextmanager
+def opened_remote(shard: Shard) -> Iterator[Any]:
+    """A file that is read where it lies, a few bytes of it."""
+    system, place = system_of(shard.address)
+    with telling_of(shard.address), system.open(place, "rb") as file:
+        yield file
+
+
+def _as_listed(shard: Shard) -> tuple[Any, str]:
+    """The file system of a file and its place there; refused where it is no longer what it was."""
     system, place = system_of(shard.address)
     with telling_of(shard.address):
+        system.invalidate_cache(place)  # or it tells what it was told when all were listed
         is_same = _listed(system, place).stamp == shard.stamp
     if not is_same:
-        raise DataError(
-            f"{shard.name} has changed since its samples were counted: start the run again"
-        )
-    write_pieces(path, _pieces(system, place, shard), needs=shard.size)
+        raise DataError(f"{shard.name} has changed since it was listed: start the run again")
+    return system, place
+
+
+def _check_size(shard: Shard, size: int, wanted: int) -> None:
+    if size != wanted:
+        raise DataError(f"{shard.name} was copied with {size:,} of {wanted:,} bytes")
 
 
 def _listed(system: Any, name: str) -> Shard:
@@ -116,7 +143,4 @@ def _pieces(system: Any, place: str, shard: Shard) -> Iterator[bytes]:
         while content := file.read(PIECE):
             left -= len(content)
             yield content
-        if left:
-            raise DataError(
-                f"{shard.name} was copied with {shard.size - left:,} of {shard.size:,} bytes"
-            )
+        _check_size(shard, shard.size - left, shard.size)

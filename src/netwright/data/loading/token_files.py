@@ -24,6 +24,7 @@ from torch import Tensor
 from netwright.core.errors import DataError
 from netwright.core.files.inside import open_folder
 from netwright.data.loading.open_files import OpenFiles, read_into
+from netwright.data.loading.remote_tokens import RemoteTokens
 
 DTYPES: dict[str, np.dtype[Any]] = {"uint16": np.dtype("<u2"), "uint32": np.dtype("<u4")}
 
@@ -46,19 +47,29 @@ class TokenStream:
     """The tokens of several files, one after the other (L,).
 
     Args:
-        folder: that holds the files.
+        folder: that holds the files, or its address.
         files: in their order.
         dtype: of a token, a name in DTYPES.
         vocab_size: every token is less than this; others are refused as they are read.
+        remote: the files of an address; None: they lie here.
     """
 
     def __init__(
-        self, folder: Path, files: Sequence[TokenFile], dtype: str, vocab_size: int
+        self,
+        folder: Path | str,
+        files: Sequence[TokenFile],
+        dtype: str,
+        vocab_size: int,
+        *,
+        remote: RemoteTokens | None = None,
     ) -> None:
-        self.folder, self.files = folder, tuple(files)
+        self.folder, self.files, self.remote = folder, tuple(files), remote
         self.dtype, self.vocab_size = DTYPES[dtype], vocab_size
         self.ends = np.cumsum([file.tokens for file in self.files], dtype=np.int64)
-        self._files = OpenFiles(partial(_opened, folder))
+        self._files = OpenFiles(
+            partial(_opened, Path(folder)) if remote is None else remote.open,
+            are_copies=remote is not None,
+        )
 
     def __len__(self) -> int:
         return int(self.ends[-1]) if len(self.ends) else 0
@@ -66,12 +77,11 @@ class TokenStream:
     def check_sizes(self) -> None:
         """Refuse files that do not have as many bytes as their tokens take."""
         for file in self.files:
-            with self._files.using(file.name) as handle:
-                size = os.fstat(handle).st_size
+            size = self._size(file.name)
             wanted = file.tokens * self.dtype.itemsize
             if size != wanted:
                 raise DataError(
-                    f"{self.folder / file.name} has {size:,} bytes, its index says {wanted:,}: run "
+                    f"{self.folder}/{file.name} has {size:,} bytes, its index says {wanted:,}: run "
                     f"netwright prepare again"
                 )
 
@@ -98,13 +108,23 @@ class TokenStream:
                 raise DataError(f"{self.folder} ends at token {len(self):,}")
             begin = int(self.ends[file]) - self.files[file].tokens
             here = rest[: (int(self.ends[file]) - start) * width]
-            self._read_into(self.files[file].name, here, (start - begin) * width)
+            name, is_later = self.files[file].name, len(rest) < row.nbytes
+            if is_later and self.remote is not None and self.remote.held:
+                here[:] = self.remote.beginning(name, len(here))
+            else:
+                self._read_into(name, here, (start - begin) * width)
             rest, start, file = rest[len(here) :], int(self.ends[file]), file + 1
+
+    def _size(self, name: str) -> int:
+        if self.remote is not None:
+            return self.remote.size(name)
+        with self._files.using(name) as handle:
+            return os.fstat(handle).st_size
 
     def _read_into(self, name: str, target: memoryview, offset: int) -> None:
         with self._files.using(name) as handle:
             if read_into(handle, target, offset) < len(target):
-                raise DataError(f"{self.folder / name} has become shorter while it was read")
+                raise DataError(f"{self.folder}/{name} has become shorter while it was read")
 
 
 def _opened(folder: Path, name: str) -> int:

@@ -12,12 +12,14 @@ Shapes: N windows of the stream, n of them in memory, T tokens of each.
 import hashlib
 import json
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from netwright.core.checks import check_positive
 from netwright.core.errors import DataError
 from netwright.data.dataset import Split
+from netwright.data.loading.piece_order import Pieces
 from netwright.data.loading.stored import evenly_spaced
 from netwright.data.loading.token_files import TokenStream
 
@@ -50,10 +52,37 @@ class TokenWindows:
         tokens = self.stream.read(rows * self.window, self.window + 1)
         return tokens[:, :-1], tokens[:, 1:]
 
+    @property
+    def pieces(self) -> Pieces | None:
+        """The files of windows, where copies of all of them are never at hand at once."""
+        held = 0 if self.stream.remote is None else self.stream.remote.held
+        if not held:
+            return None
+        # A window is where its first token is.
+        ends = np.minimum(-(-self.stream.ends // self.window), len(self))
+        sizes = self.stream.dtype.itemsize * np.diff(self.stream.ends, prepend=0)
+        return Pieces(
+            ends=torch.from_numpy(ends),
+            sizes=torch.from_numpy(sizes),
+            files=torch.arange(len(ends)),
+            block=max(1, int(sizes.sum())),  # all windows of a set of files are mixed
+            held=held,
+        )
+
+    def shown(self, most: int) -> Tensor:
+        """At most so many windows, evenly spaced: of files that are at hand at once."""
+        pieces = self.pieces
+        if pieces is None:
+            return evenly_spaced(len(self), most)
+        first = int((pieces.sizes.cumsum(0) <= pieces.held).sum())
+        return evenly_spaced(int(pieces.ends[max(first, 1) - 1]), most)
+
     def fingerprint(self) -> str:
-        """A digest of the sums of all files, which are not read for it, and of the window."""
+        """A digest of the sums of all files, which are not read for it, and of their order."""
         files = [(file.tokens, file.sha256) for file in self.stream.files]
         told = [files, self.stream.dtype.str, self.window]
+        pieces = self.pieces
+        told += [] if pieces is None else [pieces.held]
         return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
 
@@ -77,7 +106,7 @@ class TokenSplit(Split):
     ) -> None:
         if inputs is None or targets is None:
             most = max(1, min(MOST_IN_MEMORY, MOST_TOKENS // windows.window))
-            inputs, targets = windows.read(evenly_spaced(len(windows), most))
+            inputs, targets = windows.read(windows.shown(most))
         values = {"windows": windows, "inputs": inputs, "targets": targets, "weights": None}
         for name, value in values.items():
             object.__setattr__(self, name, value)  # a split is frozen
@@ -92,6 +121,12 @@ class TokenSplit(Split):
     def total(self) -> int:
         """The windows of all files."""
         return len(self.windows)
+
+    def order(self, random: torch.Generator) -> Tensor:
+        """See `Split.order`; files whose copies are at hand at once follow each other."""
+        pieces = self.windows.pieces
+        rows = torch.arange(self.total)
+        return super().order(random) if pieces is None else pieces.order(rows, random)
 
     def to_measure(self) -> Split:
         """What is measured: the windows in memory, for all would take as long as to train."""

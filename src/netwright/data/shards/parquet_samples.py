@@ -19,6 +19,7 @@ import torch
 from netwright.core.errors import DataError
 from netwright.core.limits import COLUMNS, UNPACKED
 from netwright.data.files.file_names import shown
+from netwright.data.files.remote_files import opened_remote
 from netwright.data.files.shard import Shard
 from netwright.data.images.decoding import read_content_header
 from netwright.data.shards.sample_index import (
@@ -161,9 +162,25 @@ def has_images(files: ShardFiles, number: int) -> bool:
     return False
 
 
+def names_images(shard: Shard) -> bool:
+    """Whether a parquet file that lies elsewhere has a column of bytes, by the end of it alone."""
+    with opened_remote(shard) as content, _parquet(shard, content) as file:
+        return bool(_image_columns(file))
+
+
 @contextmanager
 def opened_parquet(files: ShardFiles, number: int) -> Iterator[Any]:
     """A parquet file; what cannot be read of it is refused."""
+    shard = files.shards[number]
+    with (
+        files.using(number) as handle,
+        _parquet(shard, PositionedFile(handle, shard.size)) as file,
+    ):
+        yield file
+
+
+@contextmanager
+def _parquet(shard: Shard, content: Any) -> Iterator[Any]:
     try:
         import pyarrow as pa  # noqa: PLC0415 - optional, and slow to import
         import pyarrow.parquet as pq  # noqa: PLC0415
@@ -171,12 +188,8 @@ def opened_parquet(files: ShardFiles, number: int) -> Iterator[Any]:
         raise DataError(
             "reading parquet needs the extra: pip install 'netwright[tables]'"
         ) from None
-    shard = files.shards[number]
     try:
-        with (
-            files.using(number) as handle,
-            pq.ParquetFile(pa.PythonFile(PositionedFile(handle, shard.size), "r")) as file,
-        ):
+        with pq.ParquetFile(pa.PythonFile(content, "r")) as file:
             yield file
     except DataError:
         raise

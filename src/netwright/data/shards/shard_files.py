@@ -16,11 +16,9 @@ from netwright.core.limits import FILES
 from netwright.data.files.file_names import shown
 from netwright.data.files.folder_links import check_no_links
 from netwright.data.files.remote_files import list_remote
-from netwright.data.files.shard import TAR, Shard
+from netwright.data.files.shard import SAMPLES, Shard, is_shard
 from netwright.data.loading.open_files import Handle, OpenFiles, read_into
 
-PARQUET = (".parquet", ".pq")
-ENDINGS = (*TAR, *PARQUET)
 PACKED = (".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst")
 
 
@@ -82,7 +80,7 @@ def stamp_of(status: os.stat_result) -> str:
     return str(status.st_mtime_ns)
 
 
-def find_shards(path: str, endings: Sequence[str] = ENDINGS) -> list[Shard]:
+def find_shards(path: str, endings: Sequence[str] = SAMPLES) -> list[Shard]:
     """The shards at a path: a file, a folder of them, or a pattern such as shards/train-*.tar."""
     where = os.path.expanduser(path)
     if os.path.isdir(where):
@@ -106,11 +104,6 @@ def local_shard(path: str) -> Shard:
     """A file here as a shard."""
     status = os.stat(path)
     return Shard(path, status.st_size, stamp_of(status))
-
-
-def is_shard(name: str, endings: Sequence[str] = ENDINGS) -> bool:
-    """Whether a file is a shard, by its name; hidden ones are none."""
-    return name.lower().endswith(tuple(endings)) and not os.path.basename(name).startswith(".")
 
 
 def check_found(path: str, shards: Sequence[Shard], found: Sequence[str]) -> None:

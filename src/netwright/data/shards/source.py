@@ -29,21 +29,19 @@ from netwright.data.dataset import Data, Split, check_data
 from netwright.data.files.addresses import check_no_password, is_address
 from netwright.data.files.file_names import shown
 from netwright.data.files.locations import made_cache
-from netwright.data.files.remote_files import RemoteFiles
-from netwright.data.files.shard import TAR, Shard
+from netwright.data.files.remote_files import RemoteFiles, list_remote
+from netwright.data.files.shard import SAMPLES, TAR, Shard, is_shard
 from netwright.data.images.chosen_form import ImageConfig, choose_form
 from netwright.data.images.fitted_encoder import fit_encoder
 from netwright.data.images.labelled import LabelledImages, divide
 from netwright.data.images.listing import PART_OF
 from netwright.data.loading.stored import StoredSplit
-from netwright.data.shards.parquet_samples import has_images, index_parquet
+from netwright.data.shards.parquet_samples import has_images, index_parquet, names_images
 from netwright.data.shards.sample_index import SampleIndex, as_headers, index_name
 from netwright.data.shards.shard_files import (
-    ENDINGS,
     ShardFiles,
     find_remote,
     find_shards,
-    is_shard,
 )
 from netwright.data.shards.sharded_images import ShardedImages
 from netwright.data.shards.sharded_pixels import ShardedPixels
@@ -102,10 +100,11 @@ def holds_image_shards(path: str) -> bool:
     packed in.
     """
     if is_address(path):
-        return True
+        found, _ = list_remote(path, is_shard)
+        return bool(found) and (found[0].is_tar or names_images(found[0]))
     shards = []
     for name in _files_below(path) if os.path.isdir(path) else [path]:
-        if not is_shard(name, (*ENDINGS, *BESIDE)):
+        if not is_shard(name, (*SAMPLES, *BESIDE)):
             return False  # at the first: there may be millions of images
         shards += [name] if is_shard(name) else []
     if not shards or is_shard(shards[0], TAR):

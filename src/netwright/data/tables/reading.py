@@ -12,6 +12,7 @@ from netwright.core.checks import nearest
 from netwright.core.errors import DataError
 from netwright.core.files.regular_file import check_regular
 from netwright.data.files.file_content import read_content
+from netwright.data.tables.cached.remote_table import local_table
 from netwright.data.tables.delimited import parse_delimited
 from netwright.data.tables.dialect import Dialect
 from netwright.data.tables.frames import frame_table, is_frame, parquet_table, rows_table
@@ -39,15 +40,15 @@ def read_table(source: Any, dialect: Dialect | None = None) -> RawTable:
     """Read a table.
 
     Args:
-        source: the path of a file (.csv, .tsv, either with .gz, .parquet) or of a folder of
-            .parquet files, a pandas frame or what turns into one, a row as a dict, a list of such
-            rows, or a raw table, which is read.
+        source: the path or address of a file (.csv, .tsv, either with .gz, .parquet) or of a
+            folder of .parquet files, a pandas frame or what turns into one, a row as a dict, a list
+            of such rows, or a raw table, which is read.
         dialect: how it is written; None: in the usual way, and there is no setting for it.
     """
     if isinstance(source, RawTable):
         return source
     if isinstance(source, str | os.PathLike):
-        return read_file(Path(source).expanduser(), dialect)
+        return read_file(local_table(source), dialect)
     is_rows = isinstance(source, list | tuple) and all(isinstance(row, Mapping) for row in source)
     if isinstance(source, Mapping) or is_rows:
         return with_plain_numbers(rows_table(source if is_rows else [source]), dialect)

@@ -32,7 +32,11 @@ class TableConfig(Dialect, DataConfig):
     """A table of your own: a header, one row an example, one column or several to predict."""
 
     path: Annotated[
-        str, Doc("the file: .csv, .tsv, .csv.gz, .tsv.gz or .parquet; or a folder of .parquet")
+        str,
+        Doc(
+            "the file: .csv, .tsv, .csv.gz, .tsv.gz or .parquet; or a folder of .parquet; or the "
+            "address of either, as s3://bucket/table.parquet"
+        ),
     ] = ""
     target: Annotated[tuple[str, ...], Doc("the column to predict, or several")] = ()
     target_kind: Annotated[
@@ -89,7 +93,11 @@ class TableConfig(Dialect, DataConfig):
         ),
     ] = 2.0
     cache_gb: Annotated[
-        Positive, Doc("GB of converted tables in the cache; the longest unused are removed first")
+        Positive,
+        Doc(
+            "GB of converted tables, and of copies of those that lie elsewhere, in the cache; the "
+            "longest unused are removed first"
+        ),
     ] = 100.0
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from netwright.core.limits import COLUMNS
 from netwright.data.files.file_encoding import detected_encoding
+from netwright.data.tables.cached.remote_table import local_table
 from netwright.data.tables.delimited import detected_note
 from netwright.data.tables.dialect import Dialect
 from netwright.data.tables.raw_table import RawTable, clean
@@ -26,7 +27,7 @@ def read_text_rows(source: Any, encoding: str = "") -> RawTable:
     if isinstance(source, RawTable):  # read already: a server asks for it a thousand times a second
         return source
     if isinstance(source, str | os.PathLike) and has_ending(Path(source), TSV):
-        path = Path(source).expanduser()
+        path = source = local_table(source)
         found = _plain_file(path, encoding) if path.is_file() else None
         if found is not None:
             return found

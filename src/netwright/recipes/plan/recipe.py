@@ -12,6 +12,7 @@ from netwright.core.errors import ConfigError, UnknownNameError
 from netwright.core.learner import Learner
 from netwright.data.catalog import SOURCES
 from netwright.data.files.addresses import is_address
+from netwright.data.files.file_names import shown
 from netwright.data.files.npy import is_npy_folder
 from netwright.data.images.listing import is_image_name
 from netwright.data.images.pairs import is_pairs_folder
@@ -19,7 +20,7 @@ from netwright.data.shards.source import holds_image_shards
 from netwright.data.tables.parquet_folder import is_parquet_folder
 from netwright.data.text.conllu import CONLLU
 from netwright.data.text.pretraining.run_tokenizer import has_run_tokenizer
-from netwright.data.text.shards.index import is_shards_folder
+from netwright.data.text.shards.token_folder import holds_token_files
 from netwright.data.text.text_files import PLAIN, PUBLISHED_TEXTS, has_ending, holds_files
 from netwright.data.text.text_rows import read_text_rows
 from netwright.inspection.drawing.page import code, folded, text
@@ -39,7 +40,7 @@ TEXT, TEXT_TABLE, TAGGED, TEXT_PAIRS, WORDS, SHARDS = _TEXTS
 FOLDERS: Mapping[Callable[[str], bool], str] = {  # folders that are known by what they hold
     is_npy_folder: ARRAYS,
     is_pairs_folder: PAIRS,
-    is_shards_folder: SHARDS,
+    holds_token_files: SHARDS,
     holds_image_shards: IMAGE_SHARDS,
 }
 QUESTIONS = "questions"
@@ -321,6 +322,11 @@ def reader_of(path: str, given: Container[str] = ()) -> str:
     for column, reader in NAMED_COLUMNS.items():
         if column in given:
             return reader
+    if is_address(path) and has_ending(path, PLAIN):
+        raise ConfigError(
+            f"{shown(path)} is a text, which is read from this machine: copy it, or make token "
+            f"files with netwright prepare and bring those to the address"
+        )
     if has_ending(path, CONLLU) or holds_files(path, CONLLU):
         return TAGGED
     if holds_files(path, PLAIN) or (has_ending(path, PLAIN) and "target" not in given):

@@ -14,11 +14,11 @@ from netwright.data.text.shards.index import (
     VOCABULARY,
     ShardIndex,
     dtype_for,
-    is_shards_folder,
     read_index,
     read_vocabulary,
     write_index,
 )
+from netwright.data.text.shards.token_folder import holds_token_files
 
 FILE = TokenFile("train-00000.bin", 3, "0" * 64)
 
@@ -26,9 +26,9 @@ FILE = TokenFile("train-00000.bin", 3, "0" * 64)
 def test_an_index_is_read_as_it_was_written(tmp_path: Path) -> None:
     tokenizer = CharTokenizer.fit(["abc"])
     index = ShardIndex("uint16", 7, {"train": (FILE,)})
-    assert not is_shards_folder(tmp_path)
+    assert not holds_token_files(tmp_path)
     write_index(tmp_path, index, tokenizer)
-    assert is_shards_folder(tmp_path)
+    assert holds_token_files(tmp_path)
     assert (read_index(tmp_path), read_vocabulary(tmp_path)) == (index, tokenizer)
 
 

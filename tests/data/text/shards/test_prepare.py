@@ -12,7 +12,7 @@ from netwright.core.files.folder_lock import FolderLock
 from netwright.data.text.char_tokenizer import CharTokenizer
 from netwright.data.text.corpus_encoder import stream_of
 from netwright.data.text.shards import pieces, prepare
-from netwright.data.text.shards.index import is_shards_folder, read_index, read_vocabulary
+from netwright.data.text.shards.index import read_index, read_vocabulary
 from netwright.data.text.shards.notes import DONE
 from netwright.data.text.shards.prepare import (
     Preparation,
@@ -21,6 +21,7 @@ from netwright.data.text.shards.prepare import (
     prepare_shards,
     summary,
 )
+from netwright.data.text.shards.token_folder import holds_token_files
 from tests.forked_ranks import FORKS
 from tests.memory_limit import limit_memory
 
@@ -107,7 +108,7 @@ def test_who_begins_again_goes_on(corpus: Path, monkeypatch: pytest.MonkeyPatch)
             kept.append(prepared(corpus).kept)
             break
         except KeyboardInterrupt:
-            assert not is_shards_folder(folder)  # no index: not to be trained on
+            assert not holds_token_files(folder)  # no index: not to be trained on
     assert kept == [9]
     ours, theirs = files_of(folder), files_of(corpus.parent / "whole")
     assert ours.keys() == theirs.keys()

@@ -28,11 +28,11 @@ from netwright.core.files.storage import new_folder
 from netwright.core.version import VERSION
 from netwright.data.dataset import Data
 from netwright.data.files.locations import made_cache
+from netwright.data.tables.cached.kept_tables import lock_of, make_room, mark_used
 from netwright.data.tables.encoding import TableEncoder
 from netwright.data.tables.large.file_parts import file_size, table_parts
 from netwright.data.tables.large.joined_columns import JoinedColumns
 from netwright.data.tables.large.joined_notes import JoinedNotes
-from netwright.data.tables.large.kept_tables import lock_of, make_room, mark_used
 from netwright.data.tables.large.stored_table import EncodedRows, read_stored_table, write_table
 from netwright.data.tables.parquet_folder import is_parquet_folder, parquet_files
 from netwright.data.tables.raw_table import RawTable, listed

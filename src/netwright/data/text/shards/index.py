@@ -61,11 +61,6 @@ def dtype_for(vocab_size: int) -> str:
     return "uint16" if vocab_size <= 2**16 else "uint32"
 
 
-def is_shards_folder(path: str | Path) -> bool:
-    """Whether this is a folder of token files with their index."""
-    return (Path(path) / INDEX).is_file() and (Path(path) / VOCABULARY).is_file()
-
-
 def write_index(folder: Path, index: ShardIndex, tokenizer: Tokenizer) -> None:
     """The tokenizer first: where there is an index, the folder is complete."""
     write_json(folder / VOCABULARY, tokenizer.to_json())
@@ -76,41 +71,55 @@ def read_index(folder: Path) -> ShardIndex:
     """The index of a folder; one that is not as it is written is refused."""
     if not has_file(folder / INDEX):
         raise DataError(f"{folder} has no {INDEX}: make it with netwright prepare CORPUS --out")
-    told = read_json(folder / INDEX)
+    return parse_index(read_json(folder / INDEX), folder)
+
+
+def parse_index(told: Any, folder: Path | str) -> ShardIndex:
+    """The index in what its file holds.
+
+    Args:
+        told: the value of the file.
+        folder: what refusals name: where it lies.
+    """
+    where = f"{folder}/{INDEX}"
     try:
         if told["format"] != FORMAT:
-            raise DataError(f"{folder / INDEX} has format {told['format']!r}, wanted {FORMAT}")
+            raise DataError(f"{where} has format {told['format']!r}, wanted {FORMAT}")
         parts = {
-            part: tuple(_file(folder, TokenFile(**values)) for values in files)
+            part: tuple(_file(where, TokenFile(**values)) for values in files)
             for part, files in told["parts"].items()
         }
         index = ShardIndex(told["dtype"], told["vocab_size"], parts)
     except (KeyError, TypeError, AttributeError) as error:
-        raise DataError(f"{folder / INDEX} is not an index of token files: {error!r:.80}") from None
+        raise DataError(f"{where} is not an index of token files: {error!r:.80}") from None
     FILES.check(folder, sum(map(len, parts.values())), "lists")
     is_dtype = isinstance(index.dtype, str) and index.dtype in DTYPES
     if not is_dtype or type(index.vocab_size) is not int or index.vocab_size < 1:
         raise DataError(
-            f"{folder / INDEX} must have dtype {' or '.join(DTYPES)} and a vocab_size, got "
+            f"{where} must have dtype {' or '.join(DTYPES)} and a vocab_size, got "
             f"{index.dtype!r} and {index.vocab_size!r}"
         )
     if not set(parts) <= set(PARTS) or not parts.get("train"):
-        raise DataError(f"{folder / INDEX} must list files of train, and may of val and test")
+        raise DataError(f"{where} must list files of train, and may of val and test")
     return index
 
 
 def read_vocabulary(folder: Path) -> Tokenizer:
     """The tokenizer of a folder of token files."""
-    told = read_json(folder / VOCABULARY)
+    return parse_vocabulary(read_json(folder / VOCABULARY), folder)
+
+
+def parse_vocabulary(told: Any, folder: Path | str) -> Tokenizer:
+    """The tokenizer in what its file holds; the folder is named by refusals."""
     try:
         return load_tokenizer(told)
     except (KeyError, TypeError) as error:
-        raise DataError(f"{folder / VOCABULARY} is not a tokenizer: {error!r:.60}") from None
+        raise DataError(f"{folder}/{VOCABULARY} is not a tokenizer: {error!r:.60}") from None
 
 
-def _file(folder: Path, file: TokenFile) -> TokenFile:
+def _file(where: str, file: TokenFile) -> TokenFile:
     if not is_token_file(file):
-        raise DataError(f"{folder / INDEX} lists {file!r:.80}, which is no token file")
+        raise DataError(f"{where} lists {file!r:.80}, which is no token file")
     return file
 
 

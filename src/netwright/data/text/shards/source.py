@@ -7,20 +7,20 @@ Shapes: N windows, T tokens of each.
 """
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 import torch
 
-from netwright.core.config import Config, Doc, Size
+from netwright.core.config import Config, Doc, Positive, Size
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.dataset import Data, Split, check_data
+from netwright.data.files.addresses import check_no_password
 from netwright.data.loading.token_files import TokenStream
 from netwright.data.loading.token_windows import TokenSplit, TokenWindows
 from netwright.data.loading.windows import scored_once
 from netwright.data.source import Source
 from netwright.data.text.corpus_encoder import CorpusEncoder
-from netwright.data.text.shards.index import read_index, read_vocabulary
+from netwright.data.text.shards.token_folder import open_token_folder
 
 MOST_HELD = 2**25  # tokens of val or of test that are scored: 268 MB
 
@@ -29,22 +29,32 @@ MOST_HELD = 2**25  # tokens of val or of test that are scored: 268 MB
 class ShardsConfig(Config):
     """Which folder, and how its tokens are cut into examples."""
 
-    path: Annotated[str, Doc("a folder that netwright prepare wrote")] = ""
+    path: Annotated[
+        str, Doc("a folder that netwright prepare wrote, or its address, as s3://bucket/shards")
+    ] = ""
     window: Annotated[Size, Doc("tokens per example")] = 128
+    cache_gb: Annotated[
+        Positive, Doc("GB on this machine for copies of token files that lie elsewhere")
+    ] = 20.0
+
+    def __post_init__(self) -> None:
+        """Refuse what no file may keep."""
+        super().__post_init__()
+        check_no_password(self.path)
 
 
 def load_shards(config: ShardsConfig) -> Data:
     """Open token files; what cannot be learned from is refused before any training."""
     if not config.path:
         raise ConfigError("path is empty, wanted a folder that netwright prepare wrote")
-    folder = Path(config.path).expanduser()
-    index, tokenizer = read_index(folder), read_vocabulary(folder)
+    folder = open_token_folder(config.path, config.cache_gb)
+    index, tokenizer = folder.index, folder.tokenizer
     if index.vocab_size != tokenizer.size:
         raise DataError(
-            f"{folder} has an index of {index.vocab_size:,} different tokens and a vocabulary of "
-            f"{tokenizer.size:,}: run netwright prepare again"
+            f"{config.path} has an index of {index.vocab_size:,} different tokens and a vocabulary "
+            f"of {tokenizer.size:,}: run netwright prepare again"
         )
-    streams = {part: index.stream(folder, part) for part, files in index.parts.items() if files}
+    streams = {part: folder.stream(part) for part, files in index.parts.items() if files}
     for stream in streams.values():
         stream.check_sizes()
     encoder = CorpusEncoder(tokenizer=tokenizer, length=config.window)
@@ -54,16 +64,17 @@ def load_shards(config: ShardsConfig) -> Data:
     )
     notes = [f"tokens ({tokenizer.kind}): {counted}"]
     if len(train) < train.total:
+        of_first = "" if train.windows.pieces is None else " in files that were copied"
         notes.append(
-            f"{len(train):,} of the {train.total:,} training windows, evenly spaced, stand for all "
-            f"of them in checks, baseline and report"
+            f"{len(train):,} of the {train.total:,} training windows, evenly spaced{of_first}, "
+            f"stand for all of them in checks, baseline and report"
         )
     held_out = {}
     for part in ("val", "test"):
         if part in streams:
             held_out[part] = _held(streams[part], part, config.window, notes)
     data = Data(
-        name=folder.resolve().name,
+        name=folder.name,
         spec=encoder.spec,
         train=train,
         val=held_out.get("val"),

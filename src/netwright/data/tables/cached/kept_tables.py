@@ -1,4 +1,4 @@
-"""Room for converted tables in the cache: of too much, the longest unused goes first.
+"""Room for converted tables, and copies of remote ones, in the cache: the longest unused goes.
 
 A table that was opened within the last day may be trained on, and stays, as does one that another
 process converts or opens at this moment. What is removed is converted again when it is asked for.
@@ -44,7 +44,11 @@ def kept_tables(cache: Path) -> list[KeptTable]:
     for entry in os.scandir(cache):
         if _NAME.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
             with contextlib.suppress(FileNotFoundError):  # another process removes it
-                files = [file.stat(follow_symlinks=False) for file in os.scandir(entry.path)]
+                files = [
+                    os.lstat(os.path.join(place, name))
+                    for place, _, names in os.walk(entry.path)
+                    for name in names
+                ]
                 used = entry.stat(follow_symlinks=False).st_mtime
                 found.append(KeptTable(Path(entry.path), sum(one.st_size for one in files), used))
     return sorted(found, key=lambda table: (table.used, table.folder))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from netwright.core.files.process_lock import ProcessLock
-from netwright.data.tables.large.kept_tables import (
+from netwright.data.tables.cached.kept_tables import (
     DAY,
     kept_tables,
     lock_of,
@@ -86,7 +86,7 @@ def test_an_end_while_a_table_is_removed_leaves_no_half_of_it(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr("netwright.data.tables.large.kept_tables.shutil.rmtree", cut)
+        patched.setattr("netwright.data.tables.cached.kept_tables.shutil.rmtree", cut)
         make_room(cache, 100, 399)
     assert left(cache) == {NAMES[0], NAMES[2]}
     assert [path.name for path in cache.glob("*.removed")] == [f"{NAMES[1]}.removed"]
