@@ -1,4 +1,4 @@
-"""Data at s3://, by a real client and a server of that protocol: as the same files here."""
+"""Data at s3:// and gs://, by real clients and servers of these protocols: as the files here."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from netwright.data.text.char_tokenizer import CharTokenizer
 from netwright.data.text.shards.index import ShardIndex, write_index
 from netwright.data.text.shards.source import ShardsConfig, load_shards
 from netwright.recipes.plan.recipe import data_section
-from tests.data.files.s3_server import s3_server
+from tests.data.files.object_stores import gs_server, s3_server
 from tests.data.shards.written_shards import write_parquet, write_tar
 from tests.data.token_files import written_stream
 
@@ -116,3 +116,23 @@ def test_what_is_gone_changed_or_refused_is_told_in_a_sentence(s3: Any, tmp_path
         DataError, match=r"s3://bucket/data/one\.csv has changed since it was listed"
     ):
         fetch(listed, tmp_path / "one.csv")
+
+
+def test_google_s_storage_gives_what_a_folder_gives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NETWRIGHT_HOME", str(tmp_path / "home"))
+    shard = write_tar(tmp_path / "0.tar", range(30))
+    table = b"x,y\n" + b"".join(b"%d,%d\n" % (place, place % 2) for place in range(50))
+    (tmp_path / "one.csv").write_bytes(table)
+    with gs_server(monkeypatch) as gs:
+        gs.pipe("bucket/images/0.tar", shard.read_bytes())
+        gs.pipe("bucket/one.csv", table)
+        assert data_section("gs://bucket/images")["name"] == "image-shards"
+        images = load_image_shards(ImageShardsConfig(path="gs://bucket/images")).train
+        rows = load_table(TableConfig(path="gs://bucket/one.csv", target=("y",))).train
+        here = load_image_shards(ImageShardsConfig(path=str(shard))).train
+        places = torch.arange(len(here))
+        assert torch.equal(images.read(places), here.read(places))
+    same = load_table(TableConfig(path=str(tmp_path / "one.csv"), target=("y",))).train
+    assert torch.equal(rows.inputs, same.inputs) and torch.equal(rows.targets, same.targets)
