@@ -1,8 +1,8 @@
 """How training scales: 1 to 4 processes measured here, and up to 10,000 GPUs on paper.
 
 Measured: a step of a small GPT (forward, backward, gradients of all processes, AdamW) by 1 to 4
-processes of one thread that talk by gloo on this machine, interleaved over rounds; the median of
-the steps of a process's best round. Weak scaling: so many texts a process; strong: so many texts in
+processes of one thread that talk by gloo on this machine, by all engines in turn; the median of
+the steps of the best round. Weak scaling: so many texts a process; strong: so many texts in
 all. The engines are those of `train.parallel`, and DistributedDataParallel beside them.
 
     efficiency, weak = seconds of one process / seconds of N
@@ -21,7 +21,7 @@ import os
 import statistics
 import tempfile
 import time
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,7 @@ from netwright.train.engines.sharded import ShardedEngine
 from netwright.train.ranks import Ranks, joined
 
 WORLDS = (1, 2, 3, 4)
+KINDS = ("weak", "strong")
 ENGINES = ("replicate", "shard", "ddp")
 TOKENS, VOCABULARY = 64, 256
 SIZES = {"layers": 4, "heads": 4, "width": 128, "dropout": 0.0}
@@ -90,23 +91,32 @@ class Training:
         self.optimizer.zero_grad()
 
 
-def be_process(rank: int, world: int, folder: str, engine: str, rows: int) -> None:
-    """Train as one of several; leaves the seconds of a step and what became of the weights."""
+def be_process(rank: int, world: int, folder: str, rounds: int) -> None:
+    """Train as one of several by every engine; leaves seconds of a step, and whether bits are."""
     torch.set_num_threads(1)
     os.environ.update(rank_environment(rank, world, Path(folder)))
-    with joined(300.0, shards=engine == "shard") as ranks:
-        texts = torch.randint(VOCABULARY, (rows, TOKENS + 1), generator=_draws(rank))
-        training = Training(engine, ranks)
-        times = [time.perf_counter()]
-        for _ in range(WARMUP + STEPS):
-            training.step(texts)
-            times.append(time.perf_counter())
-        seconds = [after - before for before, after in pairwise(times)]
-        found: dict[str, Any] = {"seconds": statistics.median(seconds[WARMUP:])}
-        if engine != "shard" and world == 3:
-            found["same bits"] = _same_bits(engine, ranks, texts)
+    found: dict[str, Any] = {}
+    with joined(300.0, shards=True) as ranks:
+        for _, kind, engine in product(range(rounds), KINDS, ENGINES):
+            rows = EACH if kind == "weak" else ALL // world
+            texts = torch.randint(VOCABULARY, (rows, TOKENS + 1), generator=_draws(rank))
+            seconds = _seconds_of_step(Training(engine, ranks), texts)
+            case = f"{kind} {engine}"
+            found[case] = min(seconds, found.get(case, seconds))
+        for engine in ENGINES if world == 3 else ():
+            if engine != "shard":
+                texts = torch.randint(VOCABULARY, (2, TOKENS + 1), generator=_draws(rank))
+                found[engine] = _same_bits(engine, ranks, texts)
     if rank == 0:
         torch.save(found, f"{folder}/found")
+
+
+def _seconds_of_step(training: Training, texts: Tensor) -> float:
+    times = [time.perf_counter()]
+    for _ in range(WARMUP + STEPS):
+        training.step(texts)
+        times.append(time.perf_counter())
+    return statistics.median([after - before for before, after in pairwise(times)][WARMUP:])
 
 
 def _same_bits(engine: str, ranks: Ranks, texts: Tensor) -> bool:
@@ -128,43 +138,33 @@ def _draws(rank: int) -> torch.Generator:
     return torch.Generator().manual_seed(rank)
 
 
-def run_processes(world: int, engine: str, rows: int) -> dict[str, Any]:
-    """What came of one round."""
+def run_processes(world: int, rounds: int) -> dict[str, Any]:
+    """What so many processes found."""
     with tempfile.TemporaryDirectory() as folder:
         torch.multiprocessing.spawn(  # type: ignore[no-untyped-call]
-            be_process, args=(world, folder, engine, rows), nprocs=world
+            be_process, args=(world, folder, rounds), nprocs=world
         )
         return dict(torch.load(f"{folder}/found"))
 
 
 def measure(rounds: int = ROUNDS) -> list[Row]:
-    """Both kinds of scaling of each engine; the rounds of all cases take turns."""
-    cases = [
-        (kind, engine, world, EACH if kind == "weak" else ALL // world)
-        for kind in ("weak", "strong")
-        for engine in ENGINES
-        for world in WORLDS
-    ]
-    found: dict[Any, list[dict[str, Any]]] = {case: [] for case in cases}
-    for _ in range(rounds):
-        for case in cases:
-            found[case].append(run_processes(case[2], case[1], case[3]))
-    best = {case: min(one["seconds"] for one in found[case]) for case in cases}
-    alone = {case[:2]: best[case] for case in cases if case[2] == 1}
-    rows = []
-    for case in cases:
-        kind, engine, world, texts = case
-        ratio = alone[kind, engine] / best[case]
+    """Both kinds of scaling of each engine."""
+    found = {world: run_processes(world, rounds) for world in WORLDS}
+    rows: list[Row] = []
+    for kind, engine, world in product(KINDS, ENGINES, WORLDS):
+        seconds = found[world][f"{kind} {engine}"]
+        ratio = found[1][f"{kind} {engine}"] / seconds
         rows.append(
             {
                 "name": "scaling",
                 "kind": kind,
                 "engine": engine,
                 "processes": world,
-                "texts": texts,
-                "seconds": best[case],
+                "texts": EACH if kind == "weak" else ALL // world,
+                "seconds": seconds,
+                "milliseconds": 1e3 * seconds,
                 "efficiency": ratio if kind == "weak" else ratio / world,
-                "same_bits": found[case][0].get("same bits"),
+                "same_bits": found[world].get(engine),
             }
         )
     return rows
@@ -174,7 +174,7 @@ def compute() -> list[Row]:
     """The same two of GPT-2 XL on paper, by the best setting that fits."""
     size, machine = size_of(PLANNED, 1024), find_machine(KIND)
     rows: list[Row] = []
-    for kind in ("weak", "strong"):
+    for kind in KINDS:
         rates = {}
         for gpus in GPUS:
             batch = EACH_GPU * gpus if kind == "weak" else ALL_GPUS
@@ -278,7 +278,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="of all measured cases")
     parser.add_argument("--picture", type=Path, help="write the chart to this .svg")
     given = parser.parse_args()
-    measured = [{**row, "milliseconds": 1e3 * row["seconds"]} for row in measure(given.rounds)]
+    measured = measure(given.rounds)
     show(measured, MEASURED, title="measured on this machine", as_json=given.json)
     computed = compute()
     title = f"computed by the model of netwright plan: {PLANNED}, {KIND}"
