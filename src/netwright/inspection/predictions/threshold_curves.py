@@ -2,7 +2,7 @@
 
 A class is called where its probability is at least a threshold. As the threshold falls,
 
-    recall = hits / positives,  false alarms = wrongly called / negatives,
+    recall = hits / positives,  false positive rate = wrongly called / negatives,
     precision = hits / called
 
 The area under the ROC curve is the chance that a positive scores above a negative; the average
@@ -87,10 +87,10 @@ class ThresholdCurves(View):
     def caption(self) -> str:
         """How to read both curves, with the areas."""
         read = (
-            "Left: the share of the positives that is found against the share of the negatives "
-            "that is called wrongly, at every threshold; a guess lies on the dashed line. Right: "
-            "how much of what is called is right, against how much is found; the dotted line is "
-            "the share of the positives. "
+            "Left, at every threshold: recall, the share of the positives that is found, against "
+            "the share of the negatives that is called positive; a guess lies on the dashed line. "
+            "Right: precision, how much of what is called positive is so, against recall; the "
+            "dotted line is the share of the positives. "
         )
         at = f"{self.threshold:.3g}"
         if len(self.curves) > 1:
@@ -99,7 +99,7 @@ class ThresholdCurves(View):
             return f"{read}The curves are of {shown}{gone}; points are at probability {at}."
         (curve,) = self.curves
         said = (
-            f"{read}The area on the left is {curve.area:.3f}, the average precision on the right "
+            f"{read}The area under the ROC curve is {curve.area:.3f}, the average precision "
             f"{curve.average_precision:.3f}. "
         )
         if curve.usual is None:
@@ -107,8 +107,8 @@ class ThresholdCurves(View):
         alarms, recall, precision = curve.usual
         return (
             f"{said}At probability {at}, the points, {percent(recall)} of {short_name(curve.name)} "
-            f"is found with {percent(alarms)} false alarms, and {percent(precision)} of what is "
-            f"called is right. netwright predict --threshold takes another."
+            f"is found with {percent(alarms)} false positives, and {percent(precision)} of what is "
+            f"called so is right. netwright predict --threshold takes another."
         )
 
     def table_rows(self) -> list[dict[str, str]]:
@@ -130,21 +130,22 @@ class ThresholdCurves(View):
         for colour, curve in zip(COLOURS, self.curves, strict=False):
             style = {"color": colour, "linewidth": 1.8, "clip_on": False}
             roc.plot(curve.false_alarms, curve.recall, label=legend_name(curve.name), **style)
-            precision.step(curve.recall[1:], curve.precision[1:], where="pre", **style)
+            up_to = (curve.precision[1], *curve.precision[1:])  # as good as the first that is found
+            precision.step(curve.recall, up_to, where="pre", **style)
             precision.axhline(curve.base_rate, color=colour, linestyle=":", linewidth=1.2)
             if curve.usual is not None:
                 alarms, recall, right = curve.usual
                 dot = {"color": colour, "markeredgecolor": INK, "zorder": 5, "clip_on": False}
                 roc.plot([alarms], [recall], marker="o", **dot)
                 precision.plot([recall], [right], marker="o", **dot)
-        _name(roc, "false alarms: share of the negatives", "recall: share of the positives")
-        _name(precision, "recall: share of the positives", "precision: share of what is called")
+        _name(roc, "ROC curve", "false positive rate", "recall (true positive rate)")
+        _name(precision, "precision-recall curve", "recall", "precision")
         if len(self.curves) > 1:
             roc.legend(loc="lower right")
 
 
-def _name(axes: "Axes", across: str, up: str) -> None:
-    axes.set(xlim=(0, 1), ylim=(0, 1.02), xlabel=across, ylabel=up)
+def _name(axes: "Axes", title: str, across: str, up: str) -> None:
+    axes.set(xlim=(0, 1), ylim=(0, 1.02), title=title, xlabel=across, ylabel=up)
 
 
 def has_both_sides(targets: Tensor, classes: int, weights: Tensor | None = None) -> bool:
@@ -180,14 +181,15 @@ def measure_threshold_curves(
     if not told:
         raise DataError("threshold curves need a class with examples and examples of other classes")
     told.sort(key=lambda place: -float(counted[targets == place].sum()))
+    drawn = sorted(told[:MOST_CURVES])  # in the colours that these classes have in other pictures
     return ThresholdCurves(
         curves=tuple(
             _curve(
                 class_names[place], exact[:, place], targets == place, counted.double(), threshold
             )
-            for place in told[:MOST_CURVES]
+            for place in drawn
         ),
-        left_out=len(places) - len(told[:MOST_CURVES]),
+        left_out=len(places) - len(drawn),
         threshold=threshold,
     )
 
