@@ -1,11 +1,15 @@
 """Boosting on histograms: its leaves worked by hand, and what its features count."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
 
+from netwright.core.errors import ConfigError
 from netwright.data.dataset import Split
+from netwright.data.spec import TargetKind
 from netwright.inspection.attribution.feature_importance import FeatureImportance
 from netwright.models.baselines.hist_boosting import HistBoosting, HistBoostingConfig
 from tests.models.baselines.fitted import fitted, spec_of, table
@@ -22,6 +26,41 @@ def test_a_leaf_adds_the_rate_times_the_mean_of_what_is_missed() -> None:
     assert one(x)[:, 0].tolist() == [2.0, 2.0, 6.0, 6.0]
     two = fitted("hist-boosting", data, spec, stages=2, **settings)
     assert two(x)[:, 0].tolist() == [1.0, 1.0, 7.0, 7.0]
+
+
+@pytest.mark.parametrize("outputs", [1, 2], ids=["real", "class"])
+def test_the_prediction_rises_with_one_column_and_falls_with_another(outputs: int) -> None:
+    numbers = torch.Generator().manual_seed(0)
+    x = torch.rand(120, 3, generator=numbers)
+    score = x[:, 0] - x[:, 1] + torch.sin(20 * x[:, 0]) + torch.sin(20 * x[:, 1])
+    target: TargetKind = "real" if outputs == 1 else "class"
+    targets = score[:, None] if target == "real" else (score > 0).long()
+    data = Split(inputs=x, targets=targets)
+    spec = replace(spec_of(3, target=target, outputs=outputs), feature_names=("a", "b", "c"))
+    line = torch.linspace(0, 1, 200)
+
+    def answers(column: int, **settings: Any) -> Tensor:
+        model = fitted("hist-boosting", data, spec, stages=20, min_samples_leaf=3, **settings)
+        asked = torch.full((200, 3), 0.5)
+        asked[:, column] = line
+        said: Tensor = model(asked)
+        return said[:, -1] - (0 if target == "real" else said[:, 0])
+
+    directed: dict[str, Any] = {"increasing": ("a",), "decreasing": ("b",)}
+    for column, sign in ((0, 1), (1, -1)):
+        assert bool((sign * answers(column, **directed).diff() >= 0).all())
+        assert bool((sign * answers(column).diff() < 0).any())
+
+
+def test_columns_with_a_direction_are_there_and_have_one() -> None:
+    spec = replace(spec_of(2, target="real", outputs=1), feature_names=("age", "income"))
+    with pytest.raises(ConfigError, match="no 'incom'; did you mean 'income'"):
+        HistBoosting.build(HistBoostingConfig(increasing=("incom",)), spec)
+    with pytest.raises(ConfigError, match="'age' cannot be increasing and decreasing"):
+        HistBoostingConfig(increasing=("age",), decreasing=("age",))
+    three = replace(spec_of(2, target="class", outputs=3), feature_names=spec.feature_names)
+    with pytest.raises(ConfigError, match="for two classes, got 3"):
+        HistBoosting.build(HistBoostingConfig(decreasing=("age",)), three)
 
 
 def test_stages_are_grown_some_at_a_time_and_each_step_is_what_the_model_says() -> None:

@@ -1,7 +1,12 @@
 """Boosting on histograms: inputs are put into at most 255 bins, and splits lie between bins.
 
+A score can be made to rise, or to fall, with a column: no split is taken whose leaves would say
+otherwise, and what grows below it stays on its side of their middle.
+
 Shapes: B batch, D inputs, T trees, K outputs.
-Source: Ke et al., "LightGBM: A Highly Efficient Gradient Boosting Decision Tree" (2017).
+Source: Ke et al., "LightGBM: A Highly Efficient Gradient Boosting Decision Tree" (2017); Auguste,
+Malory and Smirnov, "A Better Method to Enforce Monotonic Constraints in Regression and
+Classification Trees" (2020), for the bounds of the leaves.
 """
 
 from collections.abc import Sequence
@@ -14,7 +19,10 @@ from annotated_types import Ge
 from numpy.typing import NDArray
 
 from netwright.core.card import Card
+from netwright.core.checks import nearest
 from netwright.core.config import Config, Doc
+from netwright.core.errors import ConfigError
+from netwright.data.spec import DataSpec
 from netwright.models.baselines.boosted_trees import BoostedTrees, BoostedTreesConfig
 from netwright.models.baselines.trees import MaxDepth, MinSamplesLeaf
 
@@ -26,6 +34,18 @@ class HistBoostingConfig(BoostedTreesConfig):
     max_leaves: Annotated[int, Ge(2), Doc("maximum number of leaves per tree")] = 31
     max_depth: MaxDepth = None
     min_samples_leaf: MinSamplesLeaf = 20
+    increasing: Annotated[
+        tuple[str, ...],
+        Doc("columns with which the prediction never falls; of two classes, that of the second"),
+    ] = ()
+    decreasing: Annotated[tuple[str, ...], Doc("columns with which it never rises")] = ()
+
+    def __post_init__(self) -> None:
+        """Check the fields, then what they mean together."""
+        super().__post_init__()
+        for name in self.increasing:
+            if name in self.decreasing:
+                raise ConfigError(f"{name!r} cannot be increasing and decreasing")
 
 
 class HistBoosting(BoostedTrees):
@@ -51,6 +71,10 @@ class HistBoosting(BoostedTrees):
     stages_a_step = 25  # going on bins the inputs anew
     stages_setting = "max_iter"
 
+    def __init__(self, config: HistBoostingConfig, spec: DataSpec) -> None:
+        super().__init__(config, spec)
+        self.directions = _directions(config, spec)
+
     def _estimator(self, seed: int) -> Any:
         from sklearn import ensemble  # noqa: PLC0415 - slow
 
@@ -63,6 +87,7 @@ class HistBoosting(BoostedTrees):
             max_leaf_nodes=self.config.max_leaves,
             max_depth=self.config.max_depth,
             min_samples_leaf=self.config.min_samples_leaf,
+            monotonic_cst=self.directions,
             early_stopping=False,
             random_state=seed,
             warm_start=True,
@@ -80,6 +105,23 @@ class HistBoosting(BoostedTrees):
             splits = nodes[nodes["is_leaf"] == 0]
             np.add.at(gains, splits["feature_idx"], splits["gain"])
         self._keep(boosters[0], gains / (gains.sum() or 1.0))
+
+
+def _directions(config: HistBoostingConfig, spec: DataSpec) -> list[int] | None:
+    """Of each feature 1 where the score is to rise with it, -1 to fall, else 0; None: all are 0."""
+    given = dict.fromkeys(config.increasing, 1) | dict.fromkeys(config.decreasing, -1)
+    if not given:
+        return None
+    if spec.target == "class" and spec.num_outputs > 2:
+        raise ConfigError(
+            f"increasing and decreasing are for reals and for two classes, got {spec.num_outputs} "
+            f"classes"
+        )
+    for name in given:
+        if name not in spec.feature_names:
+            hint = nearest(name, spec.feature_names)
+            raise ConfigError(f"increasing and decreasing name columns: there is no {name!r}{hint}")
+    return [given.get(name, 0) for name in spec.feature_names]
 
 
 class _Nodes(NamedTuple):
