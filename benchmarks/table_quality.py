@@ -18,13 +18,19 @@ resampled t interval of Nadeau and Bengio (2003),
 
 Worse is said where the whole interval lies on the wrong side of 0. The uncorrected interval, which
 takes the ten for independent and is too narrow, stands beside it as "p <".
+
+A measurement of hours goes in parts: with --keep FILE the scores of a half are written as they
+come, a round of all tables after the other, and what the file has is not measured again.
 """
 
 import argparse
+import json
 import os
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -202,17 +208,47 @@ def measure(
     return Scores(r2_score(truth, said), float(np.sqrt(np.mean((said - truth) ** 2))) / spread)
 
 
+class Kept:
+    """The scores of halves, and the file that they are added to as they come, if there is one.
+
+    Args:
+        path: of that file, a JSON list a line, with the seconds and CPU-seconds that it took.
+        limit: seconds that a search may take; searches of another length are other scores.
+    """
+
+    def __init__(self, path: Path | None, limit: float | None) -> None:
+        self.path, self.limit = path, limit
+        lines = path.read_text().splitlines() if path and path.exists() else []
+        self.found = {tuple(key): Scores(*scores) for key, scores, _ in map(json.loads, lines)}
+
+    def once(
+        self, table: str, contestant: str, seed: int, half: int, measured: Callable[[], Scores]
+    ) -> Scores:
+        """What is known of this half, or what is measured now."""
+        limit = self.limit if contestant == "search" else None
+        key = (table, contestant, limit, seed, half)
+        if key not in self.found:
+            start = time.monotonic(), time.process_time()
+            self.found[key] = measured()
+            taken = time.monotonic() - start[0], time.process_time() - start[1]
+            if self.path is not None:
+                with self.path.open("a") as file:
+                    file.write(json.dumps([key, self.found[key], taken]) + "\n")
+        return self.found[key]
+
+
 def contest(
-    table: Table, contestants: Mapping[str, Contestant], rounds: int
+    name: str, contestants: Mapping[str, Contestant], seed: int, kept: Kept
 ) -> dict[str, list[Scores]]:
-    """Contestant -> its scores, two a round, all of them on the same halves."""
-    found: dict[str, list[Scores]] = {name: [] for name in contestants}
+    """Contestant -> its scores on the two halves of a table, the same for all of them."""
+    table = TABLES[name]()
+    found: dict[str, list[Scores]] = {one: [] for one in contestants}
     kind = StratifiedKFold if table.is_class else KFold
-    for seed in range(rounds):
-        halves = kind(FOLDS, shuffle=True, random_state=seed)
-        for train, test in halves.split(table.frame, table.frame[TARGET]):
-            for name, contestant in contestants.items():
-                found[name].append(measure(contestant, table, train, test, seed))
+    halves = kind(FOLDS, shuffle=True, random_state=seed)
+    for half, (train, test) in enumerate(halves.split(table.frame, table.frame[TARGET])):
+        for one, contestant in contestants.items():
+            measured = partial(measure, contestant, table, train, test, seed)
+            found[one].append(kept.once(name, one, seed, half, measured))
     return found
 
 
@@ -310,16 +346,21 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5, help="halvings of each table (5)")
     parser.add_argument("--only", nargs="+", choices=CONTESTANTS, help="contestants (all)")
     parser.add_argument("--search", type=float, metavar="SECONDS", help="search over models too")
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="scores as they come")
     add_json_option(parser)
     options = parser.parse_args()
     chosen = {name: CONTESTANTS[name] for name in options.only or CONTESTANTS}
     if options.search is not None:
         chosen["search"] = _search_here(options.search)
-    all_found, start = {}, time.process_time()
-    for name in options.tables:
-        all_found[name] = contest(TABLES[name](), chosen, options.rounds)
+    all_found: dict[str, dict[str, list[Scores]]] = {
+        name: {one: [] for one in chosen} for name in options.tables
+    }
+    kept, start = Kept(options.keep, options.search), time.process_time()
+    for seed, name in product(range(options.rounds), options.tables):
+        for one, scores in contest(name, chosen, seed, kept).items():
+            all_found[name][one] += scores
         if not options.json:
-            print(f"{name}: {time.process_time() - start:.0f} CPU-s", flush=True)
+            print(f"{seed}, {name}: {time.process_time() - start:.0f} CPU-s", flush=True)
     columns = {"contestant": ("contestant", ""), "mean rank": ("rank", ".2f")}
     columns |= {name: (name, ".3f") for name in options.tables}
     for loss, measured in ((False, "scores, higher is better"), (True, "losses, lower is better")):
