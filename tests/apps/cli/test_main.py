@@ -47,6 +47,12 @@ def test_version(type_in: Type) -> None:
         (["train", "mpl"], "unknown model 'mpl'; did you mean 'mlp'?"),
         (["train", "mlp", "digts"], "unknown data set 'digts'; did you mean 'digits'?"),
         (["train", "--epoch", "3"], "no such option: --epoch; did you mean --epochs?"),
+        (
+            ["train", "--label-smoothing", "0.1"],
+            "no such option: --label-smoothing; as a setting it is --set train.label_smoothing=...",
+        ),
+        (["predict", "--patience", "3"], "no such option: --patience"),
+        (["predict", "--threshol", "0.1"], "no such option: --threshol; did you mean --threshold?"),
         (["train", "a", "b", "c"], "got unexpected extra argument(s) (c)"),
         (["train", "--epochs", "0"], "train.epochs must be greater than 0, got 0"),
         (["train", "--lr", "nan"], "train.lr must be a finite number, got nan"),

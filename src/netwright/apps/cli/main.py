@@ -9,6 +9,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
+from difflib import get_close_matches
 from typing import Annotated, NoReturn
 
 import typer
@@ -196,12 +197,26 @@ def _sentence(error: BaseException, arguments: list[str]) -> str:
         for message, wanted in WRONG_NUMBERS.items():
             if re.search(message, text):
                 return f"{name} must be {wanted}, got {_typed(name, arguments)!r}"
-    text = re.sub(
-        r"\.? \(?(?:Did you mean|Possible options:) ([^,?)]+)[^?)]*\??\)?$",
-        r"; did you mean \1?",
-        text,
-    )
-    return text[:1].lower() + text[1:]
+    told = re.fullmatch(r"(.*?)\.? \(?(?:Did you mean|Possible options:) ([^?)]+)\??\)?", text)
+    if told:  # of several options the likest to what was typed
+        typed, options = str(getattr(error, "option_name", "")), told[2].split(", ")
+        text = f"{told[1]}; did you mean {get_close_matches(typed, options, 1, 0.0)[0]}?"
+    return text[:1].lower() + text[1:] + _as_setting(error)
+
+
+def _as_setting(error: BaseException) -> str:
+    """How a setting of training is given that has no option of its own; "" where it is none."""
+    context, option = getattr(error, "ctx", None), getattr(error, "option_name", "")
+    if context is None or getattr(error, "possibilities", None):
+        return ""
+    if not any("--epochs" in parameter.opts for parameter in context.command.params):
+        return ""  # it takes no settings of training
+    from netwright.core.config import describe
+    from netwright.train.settings import TrainConfig
+
+    name = option.lstrip("-").replace("-", "_")
+    is_setting = name in {field.name for field in describe(TrainConfig)}
+    return f"; as a setting it is --set train.{name}=..." if is_setting else ""
 
 
 def _typed(option: str, arguments: list[str]) -> str:
