@@ -1,6 +1,7 @@
 """Counts of a corpus on disk: those of brute force over its texts, and what they lead to."""
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 from netwright.core.errors import DataError
 from netwright.data.words import cooccurrence, word_stream
-from netwright.data.words.corpus_counts import count_corpus
+from netwright.data.words.corpus_counts import count_corpus, count_corpus_terms
 from netwright.data.words.word_corpus import WordsConfig
 
 
@@ -52,6 +53,19 @@ def test_a_window_larger_than_the_text_counts_all_pairs(tmp_path: Path) -> None:
     config = WordsConfig(path=str(tmp_path / "a.txt"), min_count=1)
     _, counts = count_corpus(config, window=100)
     assert counts.sum() == 6 * 5
+
+
+def test_words_are_counted_by_file_or_by_line(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "0.txt").write_text("to be or not to be\n\nrare\nto go\n")
+    (tmp_path / "a" / "1.txt").write_text("go to\n")
+    config = WordsConfig(path=str(tmp_path / "a"), min_count=2)
+    words, counts = count_corpus_terms(config)
+    assert sorted(words) == ["be", "go", "to"]
+    order = [words.index(word) for word in ("to", "be", "go")]
+    assert counts.toarray()[:, order].tolist() == [[3, 2, 1], [1, 0, 1]]
+    _, by_line = count_corpus_terms(replace(config, lines=True))
+    assert by_line.toarray()[:, order].tolist() == [[2, 2, 0], [1, 0, 1], [1, 0, 1]]
 
 
 def test_a_text_that_is_empty_is_refused(tmp_path: Path) -> None:
