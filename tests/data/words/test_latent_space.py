@@ -28,6 +28,17 @@ def test_the_error_of_rank_k_is_what_the_other_singular_values_hold() -> None:
     np.testing.assert_allclose(dense.T @ space.rows, space.column_vectors, atol=1e-8)
 
 
+def test_vectors_of_words_and_of_texts_are_those_of_a_dense_decomposition() -> None:
+    rng = np.random.default_rng(2)
+    weights = weigh_terms(count_terms([rng.integers(0, 25, size=30) for _ in range(40)], 25))
+    space = factor_matrix(weights, 5)
+    rows, strengths, columns = np.linalg.svd(weights.toarray(), full_matrices=False)
+    signs = np.sign((rows[:, :5] * space.rows).sum(axis=0))  # which of two, a decomposition chooses
+    texts, words = rows[:, :5] * strengths[:5] * signs, columns[:5].T * strengths[:5] * signs
+    np.testing.assert_allclose(space.row_vectors, texts, atol=1e-8)
+    np.testing.assert_allclose(space.column_vectors, words, atol=1e-8)
+
+
 @pytest.mark.covers("dimensionality-reduction-words")
 def test_words_of_like_rows_stay_close() -> None:
     rng = np.random.default_rng(0)
