@@ -45,8 +45,8 @@ def test_unknown_words_and_bad_vectors_are_refused() -> None:
         WORDS.odd_one_out(["king", "queen"])
     for words, vectors, said in (
         (("a",), np.zeros((2, 3)), "1 words need as many vectors"),
-        (("a", "a"), np.zeros((2, 3)), "two vectors"),
-        (("a",), np.full((1, 3), np.nan), "finite"),
+        (("b", "a", "a"), np.zeros((3, 3)), "the word 'a' has two vectors"),
+        (("b", "a"), np.array([[1, 2], [np.nan, 0]]), "the vector of 'a' must be finite, got NaN"),
     ):
         with pytest.raises(DataError, match=said):
             WordVectors(words=words, vectors=vectors.astype(np.float32))

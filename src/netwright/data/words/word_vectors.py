@@ -43,9 +43,12 @@ class WordVectors:
                 f"{len(self.words)} words need as many vectors, got shape {self.vectors.shape}"
             )
         if len(self.places) < len(self.words):
-            raise DataError("a word has two vectors, wanted one for each")
-        if not np.isfinite(self.vectors).all():
-            raise DataError("word vectors must be finite numbers")
+            twice = next(w for place, w in enumerate(self.words) if self.places[w] != place)
+            raise DataError(f"the word {twice!r:.40} has two vectors, wanted one for each")
+        finite = np.isfinite(self.vectors).all(axis=1)
+        if not finite.all():
+            wrong = self.words[int(finite.argmin())]
+            raise DataError(f"the vector of {wrong!r:.40} must be finite, got NaN or infinity")
 
     @cached_property
     def places(self) -> dict[str, int]:
