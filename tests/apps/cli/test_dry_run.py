@@ -41,7 +41,9 @@ def test_what_is_not_known_beforehand_is_null(model: str, data: str, type_in: Ty
 
 def test_a_model_with_a_rule_of_its_own_has_no_steps(type_in: Type) -> None:
     answer = type_in("train", "ridge", "diabetes", "--dry-run")
-    assert "it has its own learning rule" in answer.out
+    assert "it has its own learning rule: epochs and batches do not apply" in answer.out
+    answer = type_in("train", "perceptron", "iris", "--epochs", 7, "--dry-run")
+    assert "its own learning rule: it takes 7 epochs, batches do not apply" in answer.out
 
 
 def test_the_weights_are_those_that_training_would_begin_with(type_in: Type) -> None:

@@ -12,9 +12,11 @@ MOST_LOOKS = 25  # at the loss in one step of L-BFGS, which searches
 
 def show_dry_run(prepared: "Prepared", *, quiet: bool) -> dict[str, Any]:
     """Print the layers with their shapes, the loss of one batch, and the cost; give the numbers."""
+    from netwright.core.config import to_mapping
     from netwright.core.learner import Learner
     from netwright.core.terminal.console import print_result, print_table
     from netwright.models.ensembles.ensemble import Ensemble
+    from netwright.models.model import Model
     from netwright.recipes.fitting.first_batch import time_step, try_first_batch
     from netwright.recipes.run.answers import examples_word
     from netwright.train.settings import pace_for
@@ -60,7 +62,9 @@ def show_dry_run(prepared: "Prepared", *, quiet: bool) -> dict[str, Any]:
     if isinstance(model, Ensemble):
         print_result("its members are trained one after the other: try one of them to see its cost")
     elif by_itself:
-        print_result("it has its own learning rule: epochs and batches do not apply")
+        epochs = to_mapping(model.config).get("epochs") if isinstance(model, Model) else None
+        length = "epochs and" if epochs is None else f"it takes {epochs} epochs,"
+        print_result(f"it has its own learning rule: {length} batches do not apply")
     else:
         size = f"{batches:,} batches of {pace.batch_size}"
         length = f"{pace.epochs} epochs" if pace.last_step is None else f"{pace.last_step:,} steps"
