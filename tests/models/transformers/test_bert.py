@@ -236,7 +236,9 @@ def test_attention_is_a_distribution_over_the_framed_text_and_its_places_have_na
     assert bool((maps[0][1, :, :, 4:] == 0).all())
     torch.testing.assert_close(maps[0][0].sum(dim=-1), torch.ones(2, 8).double())
     assert model.framed_names(["a", "b"]) == ["[CLS]", "a", "b", "[SEP]"]
-    assert build("masked").framed_names(["a", "b"]) == ["a", "b"]
+    asked = ["[CLS]", "why", "[SEP]", "so", "[SEP]"]  # a question and its context
+    assert model.framed_names(["why", "<eos>", "so"]) == asked
+    assert build("masked").framed_names(["<bos>", "why", "<eos>", "so", "<eos>"]) == asked
 
 
 def test_what_it_cannot_do_is_refused() -> None:

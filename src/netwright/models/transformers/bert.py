@@ -32,7 +32,7 @@ from netwright.core.errors import ConfigError, ShapeError
 from netwright.core.outputs import UnscoredTokens
 from netwright.data.spec import DataSpec, InputKind, TargetKind
 from netwright.data.text.pretraining.framing import CLS, SEP, frame_texts, segments_of
-from netwright.data.text.tokenizer import PAD
+from netwright.data.text.tokenizer import BOS, EOS, PAD, SPECIALS
 from netwright.layers.attention.feedforward import FeedForward
 from netwright.layers.attention.multihead_attention import MultiHeadAttention
 from netwright.layers.attention.transformer_block import TransformerBlock
@@ -217,7 +217,9 @@ class BERT(Model):
 
     def framed_names(self, names: Sequence[str]) -> list[str]:
         """What the places of a text without padding are called, [CLS] and [SEP] among them."""
-        return list(names) if self.spec.inputs == "masked" else [CLS, *names, SEP]
+        begin, end = SPECIALS[BOS], SPECIALS[EOS]
+        framed = names if self.spec.inputs == "masked" else [begin, *names, end]
+        return [{begin: CLS, end: SEP}.get(name, name) for name in framed]
 
     def _framed(self, tokens: Tensor) -> Tensor:
         return tokens if self.spec.inputs == "masked" else frame_texts(tokens)
