@@ -17,7 +17,7 @@ import torch
 from annotated_types import Ge, Interval
 
 from netwright.core.config import Config, Count, Doc, OneOf, Size
-from netwright.core.errors import ConfigError
+from netwright.core.errors import ConfigError, DataError
 from netwright.core.seeding import generator
 from netwright.data.dataset import Data, Split, check_data
 from netwright.data.source import Source
@@ -119,7 +119,10 @@ def _examples(
     """The examples of one part, and a note on them."""
     length = (config.window - FRAME) // 2
     tokens = tokenizer.encode_all(documents)
-    pairs = pair_sentences(tokens, length, generator(config.mask_seed, "pairs", part))
+    try:
+        pairs = pair_sentences(tokens, length, generator(config.mask_seed, "pairs", part))
+    except DataError as error:
+        raise DataError(f"{part}: {error}") from None
     count = len(pairs.labels)
     begin, end = torch.full((count, 1), BOS), torch.full((count, 1), EOS)
     rows = torch.cat((begin, pairs.first, end, pairs.second, end), dim=1)
