@@ -96,6 +96,7 @@ hyperplane          x      .      .      .   .     .   .      .     .     .     
 recalled-patterns   .      .      .      .   .     .   .      .     .     .       .     .      .    .     .   x      .   .     .      .
 energy-descent      .      .      .      .   .     .   .      .     .     .       .     .      .    .     .   x      .   .     .      .
 backprop            x      x      x      x   x     x   x      x     x     x       x     x      x    x     x   .      x   .     .      x
+units               x      x      x      x   x     x   x      .     .     .       x     x      .    .     .   .      x   .     .      .
 activations         x      x      x      x   x     x   x      x     x     x       x     x      x    x     x   .      x   .     .      .
 gradient-flow       .      x      .      x   x     x   x      x     x     x       x     x      x    x     x   .      .   .     .      .
 weight-spectra      .      x      .      x   x     x   x      x     x     x       x     x      x    x     x   .      x   .     .      .

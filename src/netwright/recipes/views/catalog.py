@@ -56,6 +56,7 @@ VIEWS: Catalog[ViewEntry] = Catalog(
         "vector-dimensions": f"{_HERE}.inside.word_views:VECTOR_DIMENSIONS",
         "summary": f"{_HERE}.inside.summary:SUMMARY",
         "backprop": f"{_HERE}.inside.backprop:BACKPROP",
+        "units": f"{_HERE}.inside.unit_answers:UNITS",
         "activations": f"{_HERE}.inside.activations:ACTIVATIONS",
         "gradient-flow": f"{_HERE}.training.gradient_flow:GRADIENT_FLOW",
         "weight-spectra": f"{_HERE}.inside.weight_spectra:WEIGHT_SPECTRA",
