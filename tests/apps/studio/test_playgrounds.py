@@ -94,6 +94,37 @@ def test_it_is_opened_stepped_played_changed_and_restarted(tmp_path: Path) -> No
     in_one(story, tmp_path, PLAN)
 
 
+def test_drawings_are_learned_from_and_one_is_looked_at(tmp_path: Path) -> None:
+    drawings = [[place % 16] * 64 + [place % 2] for place in range(10)]
+    asked = {**PLAN, "settings": {"model.hidden": "3"}, "drawings": drawings}
+
+    async def story(
+        playgrounds: Playgrounds, watched: Watched, messages: AsyncIterator[bytes]
+    ) -> None:
+        told = await until(messages, "opening")
+        assert told["shape"] == [1, 8, 8] and told["classes"] == ["0", "1"]
+        assert len(told["targets"]) == 10 and told["arrays"]["images"] == [10, 1, 8, 8]
+        look = {"name": watched.name, "action": "look"}
+        async for message in messages:  # the first picture, before it looks at something else
+            before = unpacked(message)[1]["inputs"]
+            break
+        await playgrounds.act({**look, "pixels": [255] * 32 + [0] * 32})
+        async for message in messages:
+            after = unpacked(message)[1]["inputs"]
+            break
+        assert not np.array_equal(before, after)
+        for pixels in ([255] * 63, [256] * 64, None, "x"):
+            with pytest.raises(Exception, match="64 whole numbers"):
+                await playgrounds.act({**look, "pixels": pixels})
+        with pytest.raises(RefusalError, match=r"drawings must be a list of \[pixel"):
+            await playgrounds.act({**look, "action": "change", "drawings": {}})
+        await playgrounds.act({**PLAN, "name": watched.name, "action": "change"})
+        with pytest.raises(Exception, match="no images to look at"):
+            await playgrounds.act({**look, "pixels": [0] * 64})
+
+    in_one(story, tmp_path, asked)
+
+
 def test_what_is_refused_leaves_it_as_it_was(tmp_path: Path) -> None:
     async def story(
         playgrounds: Playgrounds, watched: Watched, messages: AsyncIterator[bytes]

@@ -81,6 +81,8 @@ def body_of(chance: random.Random, playground: str, *, is_opening: bool) -> byte
         "action": chance.choice([*ACTIONS, *ODD]),
         "speed": chance.choice([1e-300, 10**400, *ODD]),
         "points": chance.choice([[[0, 0, 0], [0, 1, 1]] * 3, *ODD]),
+        "drawings": chance.choice([[[9] * 64 + [0], [0] * 64 + [1]] * 3, *ODD]),
+        "pixels": chance.choice([[255] * 64, [[]] * 64, *ODD]),
         "claim": chance.choice(["novikoff", *ODD]),
         "size": chance.choice(["quick", *ODD]),
         "run": chance.choice(["runs/mlp-8-1", *ODD]),

@@ -17,9 +17,9 @@ def stage_of(hidden: str = "3", rows: list[list[float]] = ROWS) -> PlaneStage:
 
 
 def test_points_within_the_unit_square_have_it_as_their_window() -> None:
-    told = stage_of().opening()
+    told = stage_of().opening().numbers
     assert told["x"] == told["y"] == [-1.0, 1.0]
-    wide = stage_of(rows=[[2 * x, y, target] for x, y, target in ROWS]).opening()
+    wide = stage_of(rows=[[2 * x, y, target] for x, y, target in ROWS]).opening().numbers
     assert wide["x"][0] < -2 and wide["x"][1] - wide["x"][0] == wide["y"][1] - wide["y"][0]
 
 

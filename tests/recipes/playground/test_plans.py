@@ -55,6 +55,13 @@ def test_training_has_no_end_unless_it_is_asked_for() -> None:
     assert epochs() == EPOCHS and epochs(epochs="3") == 3 and epochs(max_steps="5") is None
 
 
+def test_images_that_are_too_large_to_be_shown_are_refused() -> None:
+    settings = {"data.n": "40", "data.side": "48"}
+    prepared = prepare_plan(PlannedRun(data="shapes", model="detr", settings=settings).recipe())
+    with pytest.raises(ConfigError, match="up to 32 x 32 pixels"):
+        stage_for(prepared)
+
+
 def test_a_plan_never_switches_onednn_off_for_the_process() -> None:
     typed = {"train.onednn": "off"}
     recipe = PlannedRun(data="moons", model="mlp", settings=typed).recipe()
@@ -75,7 +82,7 @@ def test_of_many_rows_some_are_taken_which_is_told() -> None:
     prepared = prepare_plan(PlannedRun(data="moons", model="svm", settings=settings).recipe())
     assert len(prepared.data.train) == MOST_ROWS
     assert len(set(prepared.data.train.targets.tolist())) == 2
-    (note,) = stage_for(prepared).opening()["notes"]
+    (note,) = stage_for(prepared).opening().numbers["notes"]
     assert note == "the playground takes 5,000 of the 7,000 train rows"
 
 

@@ -24,6 +24,8 @@ ASSETS: Mapping[str, tuple[str, str]] = {
     "shades.js": ("netwright.apps.studio.static", SCRIPT),
     "plane_picture.js": ("netwright.apps.studio.static", SCRIPT),
     "network_picture.js": ("netwright.apps.studio.static", SCRIPT),
+    "image_panel.js": ("netwright.apps.studio.static", SCRIPT),
+    "own_data.js": ("netwright.apps.studio.static", SCRIPT),
     "loss_chart.js": ("netwright.apps.studio.static", SCRIPT),
     "playground.js": ("netwright.apps.studio.static", SCRIPT),
     "sliders.js": ("netwright.apps.studio.static", SCRIPT),

@@ -20,6 +20,8 @@ PLANES = {
     "spirals": "two spirals",
     "blobs": "three clouds",
     "painted": "my own points: paint them",
+    "digits": "handwritten digits, 8 x 8 pixels",
+    "drawn": "my own digits: draw them",
 }
 TABLES = (".csv", ".tsv", ".parquet")
 RATES = ("0.001", "0.003", "0.01", "0.03", "0.1", "0.3", "1", "3")
@@ -47,14 +49,14 @@ def playground_page(files: Sequence[str]) -> str:
         "plan",
         row(
             choice_field("data", "Data", offered),
-            choice_field("model", "Model", [], hint="all that take two features"),
+            choice_field("model", "Model", [], hint="all that take such data"),
             number_field("seed", "Seed", value="0"),
         ),
         place("columns", kind="fields"),
         folded("Settings of the model", place("model-fields", kind="fields")),
         folded("Settings of training", place("train-fields", kind="fields")),
     )
-    seen = place("stage", place("plane"), place("network"))
+    seen = place("stage", place("plane"), place("images"), place("network"))
     painting = row(
         choice_field(
             "brush", "Paint", BRUSHES, hint="click or drag on the plane; arrows and Enter"

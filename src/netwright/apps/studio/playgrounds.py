@@ -11,6 +11,7 @@ import os
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
+from concurrent.futures import Future
 from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
@@ -18,6 +19,8 @@ from typing import Any
 
 from netwright.apps.server.refusal import RefusalError, try_later
 from netwright.apps.studio.new_run import NewRun
+from netwright.data.dataset import Data
+from netwright.recipes.playground.drawings import drawn_images
 from netwright.recipes.playground.picture import Picture
 from netwright.recipes.playground.plans import painted_points, prepare_plan
 from netwright.recipes.playground.playground import Plan, Playground
@@ -27,8 +30,13 @@ UNREAD = 5.0  # seconds after which training pauses if nobody reads its pictures
 QUIET = 10.0  # seconds after which an empty message says that the stream is open
 LOOK_EVERY = 1.0  # seconds
 PATIENCE = 10.0  # seconds that a change may wait for the step at hand
-ACTIONS = ("play", "pause", "step", "speed", "change", "restart")
+ACTIONS = ("play", "pause", "step", "speed", "look", "change", "restart")
 Asked = Mapping[str, Any]
+# What a person makes: data of the same kind, what a row of it is, and how rows become data.
+OWN: Mapping[str, tuple[str, str, Callable[[Any], Data]]] = {
+    "points": ("moons", "[x, y, class]", painted_points),
+    "drawings": ("digits", "[pixel, ..., class]", drawn_images),
+}
 
 
 class Watched:
@@ -152,8 +160,7 @@ class Playgrounds:
         elif action == "speed":
             _set_speed(watched, asked)
         else:
-            keeps, plan = action == "change", self._plan(asked)
-            change = playground.ask_change(plan, keeps_weights=keeps)
+            change = self._asked_of(playground, asked)
             try:
                 async with asyncio.timeout(PATIENCE):
                     await asyncio.wrap_future(change)
@@ -163,18 +170,27 @@ class Playgrounds:
                     "the model is still making a step: try again later, or reload the page",
                 ) from None
 
+    def _asked_of(self, playground: Playground, asked: Asked) -> Future[None]:
+        """What is done between two steps."""
+        if asked["action"] == "look":
+            pixels = asked.get("pixels")
+            return playground.look_at(pixels if isinstance(pixels, list) else [])
+        keeps = asked["action"] == "change"
+        return playground.ask_change(self._plan(asked), keeps_weights=keeps)
+
     def _plan(self, asked: Asked) -> Plan:
         """How the model and the data of what a page asks for are made."""
-        points = asked.get("points")
-        if points is None:
+        own = next((kind for kind in OWN if asked.get(kind) is not None), None)
+        if own is None:
             return lambda: prepare_plan(NewRun(self.top, asked).recipe())
-        if not isinstance(points, list) or not isinstance(asked.get("settings", {}), dict):
-            raise RefusalError(HTTPStatus.BAD_REQUEST, "points must be a list of [x, y, class]")
-        # The points take the place of the recipe's own data, which is of the same kind.
-        given = asked.get("settings", {})
+        rows, given = asked[own], asked.get("settings", {})
+        like, row, read = OWN[own]
+        if not isinstance(rows, list) or not isinstance(given, dict):
+            raise RefusalError(HTTPStatus.BAD_REQUEST, f"{own} must be a list of {row}")
+        # They take the place of the recipe's own data, which is of the same kind.
         settings = {name: given[name] for name in given if not str(name).startswith("data.")}
-        planned = {**asked, "data": "moons", "settings": settings}
-        return lambda: prepare_plan(NewRun(self.top, planned).recipe(), painted_points(points))
+        planned = {**asked, "data": like, "settings": settings}
+        return lambda: prepare_plan(NewRun(self.top, planned).recipe(), read(rows))
 
 
 def packed(picture: Picture) -> bytes:

@@ -34,8 +34,11 @@ class Picture:
 class Stage(Protocol):
     """What a model is shown on: a plane of two features, or an image."""
 
-    def opening(self) -> dict[str, Any]:
+    def opening(self) -> Picture:
         """What does not change while the model learns."""
+
+    def look_at(self, pixels: Sequence[int]) -> None:
+        """Show what the model makes of this image; refused where it reads none."""
 
     def draw(self, *, with_units: bool = True) -> Picture:
         """What the model makes of it now; without its units that takes a third of the time."""
@@ -62,7 +65,7 @@ def shown_layers(layers: Sequence[UnitLayer]) -> Sequence[UnitLayer]:
 
 
 def line_weights(
-    layers: Sequence[UnitLayer], inputs: int
+    layers: Sequence[UnitLayer], inputs: int, first: int = 0
 ) -> tuple[list[dict[str, Any]], dict[str, Bytes]]:
     """What is said of each layer, and the weights of the lines into it.
 
@@ -72,9 +75,10 @@ def line_weights(
     Args:
         layers: that are shown.
         inputs: how many inputs are shown before the first.
+        first: its number among all layers that are shown.
     """
     told, arrays, width = [], {}, inputs
-    for place, layer in enumerate(layers):
+    for place, layer in enumerate(layers, start=first):
         units, reads = layer.weights.shape
         if reads == width:
             shown = layer.weights.numpy()[:MOST_UNITS, :MOST_UNITS]

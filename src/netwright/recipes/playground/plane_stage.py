@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from netwright.core.errors import ConfigError
 from netwright.core.evaluation import evaluating
 from netwright.data.dataset import Split
 from netwright.data.loading.stored import evenly_spaced
@@ -54,10 +55,10 @@ class PlaneStage:
         targets = prepared.data.train.targets.float()
         self.range = (float(targets.amin()), float(targets.amax()))
 
-    def opening(self) -> dict[str, Any]:
+    def opening(self) -> Picture:
         """The points, what the axes and the classes are called, and what was done to the data."""
         data, spec = self.prepared.data, self.prepared.data.spec
-        return {
+        told: dict[str, Any] = {
             "stage": "plane",
             "target": spec.target,
             "classes": list(spec.class_names),
@@ -70,6 +71,11 @@ class PlaneStage:
                 name: _points(split) for name, split in data.splits() if name in {"train", "val"}
             },
         }
+        return Picture(numbers=told)
+
+    def look_at(self, pixels: Sequence[int]) -> None:
+        """Refused: there are no images."""
+        raise ConfigError(f"{self.prepared.data.name} has two features, and no images to look at")
 
     def draw(self, *, with_units: bool = True) -> Picture:
         """The regions and the units as they are now."""

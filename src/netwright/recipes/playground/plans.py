@@ -15,6 +15,7 @@ from netwright.recipes.fitting.fit import put_together
 from netwright.recipes.fitting.prepared import Prepared
 from netwright.recipes.plan.recipe import Recipe
 from netwright.recipes.plan.sources import load_configured
+from netwright.recipes.playground.image_stage import MOST_SIDE, ImageStage
 from netwright.recipes.playground.picture import Stage
 from netwright.recipes.playground.plane_stage import choose_plane
 from netwright.train.run_setting_groups import Hardware, Keeping
@@ -83,7 +84,12 @@ def stage_for(prepared: Prepared) -> Stage:
     spec = prepared.data.spec
     if spec.inputs == "features" and spec.input_shape == (2,) and spec.target in {"class", "real"}:
         return choose_plane(prepared, QUICK, time.thread_time)
+    if spec.inputs == "image" and spec.target == "class":
+        channels, *sides = spec.input_shape
+        if channels in (1, 3) and max(sides) <= MOST_SIDE:
+            return ImageStage(prepared)
     raise ConfigError(
-        f"the playground shows models of two features, {prepared.data.name} has inputs of shape "
+        f"the playground shows models of two features, or of classes of images of up to "
+        f"{MOST_SIDE} x {MOST_SIDE} pixels; {prepared.data.name} has inputs of shape "
         f"{spec.input_shape}: choose two columns of numbers"
     )

@@ -10,7 +10,7 @@ and what its optimizer remembers.
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
@@ -106,6 +106,15 @@ class Playground:
         self._prepared, self._stage, self._optimizer = prepared, stage, None
         raise ChangedError
 
+    def look_at(self, pixels: Sequence[int]) -> Future[None]:
+        """Show what it makes of an image, now and while it learns; see `ImageStage.look_at`."""
+        return self.pace.ask(lambda: self._look(pixels))
+
+    def _look(self, pixels: Sequence[int]) -> None:
+        self._stage.look_at(pixels)
+        self._units_at = 0.0
+        self._draw("picture")
+
     def _live(self) -> None:
         """Train, by one plan after the other; a failure is told, and what waits is refused."""
         try:
@@ -139,8 +148,8 @@ class Playground:
     def _open(self) -> None:
         """Tell what is to be seen, before the first step."""
         self._units_at = 0.0
-        told = {"kind": "opening", **self._stage.opening()}
-        self._show(Picture(numbers=told))
+        told = self._stage.opening()
+        self._show(replace(told, numbers={"kind": "opening", **told.numbers}))
         self._draw("picture")
 
     def _after_own(self, numbers: Mapping[str, float]) -> None:

@@ -23,8 +23,8 @@ export class Network {
   }
 
   // Layers are columns of units, after one of the inputs.
-  open(layers, inputs) {
-    const key = JSON.stringify([layers, inputs]);
+  open(layers, inputs, words) {
+    const key = JSON.stringify([layers, inputs, words]);
     if (key === this.key) return false;
     this.key = key;
     const shown = layers.map((layer) => Math.min(MOST_UNITS, layer.units));
@@ -34,8 +34,8 @@ export class Network {
     const widths = layers.map((layer) => layer.units).join(", ");
     const more = layers.some((layer) => layer.units > MOST_UNITS) ? ` The first ${MOST_UNITS} units of a layer are shown.` : "";
     this.words.textContent = layers.length
-      ? `Each square shows what one unit answers all over the plane: blue is positive, orange negative. Lines are weights.${more}`
-      : "This model has no layers of units: the plane shows all that it has learned.";
+      ? `${words}: blue is positive, orange negative. Lines are weights.${more}`
+      : "This model has no layers of units: its answers show all that it has learned.";
     this.canvas.setAttribute("aria-label", layers.length ? `the network: ${inputs.length} inputs, layers of ${widths} units` : "no network");
     this.canvas.hidden = !layers.length;
     return true;
@@ -61,7 +61,7 @@ export class Network {
     pen.clearRect(0, 0, this.canvas.width, this.canvas.height);
     this.layers.forEach((_, place) => this.drawLines(pen, arrays[`weights ${place}`], place, scale));
     const { shape: [, side], bytes } = arrays.units;
-    this.colour(side, bytes);
+    this.colour(side, bytes, arrays.inputs?.bytes);
     this.spots.flat().forEach(([x, y], place) => {
       const isChosen = chosen !== null && place === this.columns[0] + chosen;
       pen.drawImage(this.pixels.canvas, 0, place * side, side, side, x, y, this.side, this.side);
@@ -74,14 +74,14 @@ export class Network {
       this.spots[place + 1][0][0], place === this.layers.length - 1));
   }
 
-  // The inputs are pictures too: one rises to the right, the other upwards.
-  colour(side, bytes) {
+  // The inputs are pictures too: an image, or features of which one rises to the right, the other upwards.
+  colour(side, bytes, image) {
     const shades = aroundZero(), [inputs] = this.columns, size = side * side;
     this.pixels.fit(side, inputs * side + bytes.length / side);
     const { colours } = this.pixels;
     for (let at = 0; at < inputs * size; at += 1) {
       const rises = at < size ? at % side : side - 1 - Math.floor((at % size) / side);
-      colours[at] = shades[Math.round(1 + 254 * rises / (side - 1))];
+      colours[at] = shades[image ? image[at] : Math.round(1 + 254 * rises / (side - 1))];
     }
     for (let at = 0; at < bytes.length; at += 1) colours[inputs * size + at] = shades[bytes[at]];
     this.pixels.put();

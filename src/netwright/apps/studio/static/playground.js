@@ -2,13 +2,19 @@
 
 import { ask, element, find, say, trying } from "./elements.js";
 import { fieldOf } from "./fields.js";
+import { ImagePanel } from "./image_panel.js";
 import { LossChart } from "./loss_chart.js";
 import { Network } from "./network_picture.js";
+import { OWN, withDrawing } from "./own_data.js";
 import { watch } from "./picture_stream.js";
-import { asRows, asText, Plane } from "./plane_picture.js";
+import { asText, Plane } from "./plane_picture.js";
 
 const USUAL = { "model.hidden": "8,8", "model.activation": "tanh", "model.dropout": "0" };
-const BUILT_IN = ["moons", "circles", "xor", "spirals", "blobs"];
+const BUILT_IN = ["moons", "circles", "xor", "spirals", "blobs", "digits"];
+const UNITS = {
+  plane: "Each square shows what one unit answers all over the plane",
+  image: "A unit that reads the pixels shows its weights, a filter where in the image it responds, and any other unit has the colour of its answer"
+};
 // Settings of training that a playground does not heed: it computes on the CPU and keeps nothing.
 const FIXED = [
   "log_every", "eval_every", "save_every", "save_steps", "keep", "keep_path", "track", "doctor", "profile",
@@ -16,7 +22,8 @@ const FIXED = [
   "rank_timeout", "workers", "device", "restore_best"
 ];
 const address = new URLSearchParams(location.search);
-let typed = {}, model = address.get("model") || "mlp", painted = address.get("points") || "";
+let typed = {}, model = address.get("model") || "mlp", stage = "plane", readsImages = false, isMissing = false;
+const made = Object.fromEntries(Object.entries(OWN).map(([data, { key }]) => [data, address.get(key) || ""]));
 let name = "", isPlaying = false, leaving = new AbortController(), latest = null, inputs = ["x1", "x2"], formsOf = "", frame = 0, areUnitsNew = false;
 
 for (const [path, value] of address) if (path.includes(".")) typed[path] = value;
@@ -27,27 +34,31 @@ typed["train.lr"] = find("rate").value;
 
 const plane = new Plane(find("plane"), () => (find("brush").disabled ? "" : find("brush").value), paint);
 const network = new Network(find("network"), (unit) => { find("shown").value = find("shown").value === String(unit) ? "" : String(unit); redraw(); });
+const images = new ImagePanel(find("images"), (pixels) => trying(() => name && readsImages && act("look", { pixels })), (pixels, kind) => {
+  made.drawn = withDrawing(made.drawn, pixels, kind);
+  trying(change);
+});
 const chart = new LossChart(find("losses"));
 
-const isPainted = () => find("data").value === "painted";
-const isFile = () => !isPainted() && !BUILT_IN.includes(find("data").value);
+const own = () => OWN[find("data").value];
+const isFile = () => !own() && !BUILT_IN.includes(find("data").value);
 
 function plan() {
-  const settings = Object.fromEntries(Object.entries(typed).filter(([path]) => !path.startsWith("data.") || !isPainted()));
-  const data = isPainted() ? "moons" : find("data").value;
-  return { data, model, settings, seed: Number(find("seed").value), ...(isPainted() ? { points: asRows(painted) } : {}) };
+  const data = find("data").value;
+  const settings = Object.fromEntries(Object.entries(typed).filter(([path]) => !path.startsWith("data.") || !own()));
+  return { data: own()?.like ?? data, model, settings, seed: Number(find("seed").value), ...(own() ? { [own().key]: own().rows(made[data]) } : {}) };
 }
 
 // What is shown is in the address, so that a link or a reload shows the same.
 function remember() {
   const kept = new URLSearchParams({ data: find("data").value, model, seed: find("seed").value, speed: find("speed").value, ...typed });
-  if (isPainted()) kept.set("points", painted);
+  if (own()) kept.set(own().key, made[find("data").value]);
   history.replaceState(null, "", `?${kept}`);
 }
 
 // The models that read such data, and the forms of the one that is chosen.
 async function offer() {
-  let told = await ask("/api/plan", { ...plan(), points: undefined });
+  let told = await ask("/api/plan", { ...plan(), points: undefined, drawings: undefined });
   model = told.model;
   const key = [find("data").value, model].join("|");
   if (key !== formsOf) {
@@ -59,12 +70,12 @@ async function offer() {
     }
     offerActivations(told.fields.model.find((field) => field.name === "activation"));
     const noise = told.fields.data.find((field) => field.name === "noise");
-    find("noise").disabled = isPainted() || !noise;
+    find("noise").disabled = Boolean(own()) || !noise;
     if (noise && !typed["data.noise"]) setNoise(String(noise.default));
     offerColumns(told.columns);
     if (isFile()) told = await ask("/api/plan", plan());  // now that its columns are known
   }
-  const said = isPainted() || !told.command ? [] : [element("p", { className: "note" }, "The same training as a command:"),
+  const said = own() || !told.command ? [] : [element("p", { className: "note" }, "The same training as a command:"),
     element("pre", {}, element("code", {}, told.command))];
   find("command").replaceChildren(...said);
 }
@@ -102,12 +113,22 @@ function chooseColumns(names) {
 
 const act = (action, more = {}) => ask("/api/playground/act", { name, action, ...more });
 
+// Whether a person has to make more of the data before a model can learn from it; what it learned before is not shown.
+function seeIfMissing() {
+  const rows = own()?.rows(made[find("data").value]);
+  isMissing = Boolean(rows) && (rows.length < 4 || new Set(rows.map((row) => row.at(-1))).size < 2);
+  if (isMissing) latest = null;
+  return isMissing;
+}
+
 async function change() {
   remember();
   await offer();
   remember();
-  const points = asRows(painted);
-  if (isPainted() && (points.length < 4 || new Set(points.map((row) => row[2])).size < 2)) return say("Paint points of two classes on the plane.");
+  if (seeIfMissing()) {
+    if (name) await act("pause");  // it learns from other data
+    return say(own().first);
+  }
   if (name) await act("change", plan());
   else open(false);
   say("");
@@ -126,14 +147,27 @@ function open(playing) {
 function take(message) {
   const { numbers, arrays } = message;
   if (numbers.kind === "begun") name = numbers.name;
-  else if (numbers.kind === "opening") begin(numbers);
-  else show(numbers, arrays);
+  else if (numbers.kind === "opening") begin(numbers, arrays);
+  else if (!isMissing) show(numbers, arrays);
 }
 
-function begin(told) {
+function begin(told, arrays) {
   latest = null;
   inputs = told.features;
-  openPlane(told);
+  readsImages = told.stage === "image";
+  setStage(told.stage);
+  if (stage === "image") images.open(told, arrays.images, Boolean(own()));
+  else openPlane(told);
+}
+
+// A plane of points, or images: each has what is painted with or drawn on.
+function setStage(kind) {
+  stage = kind;
+  const isImage = kind === "image";
+  find("images").hidden = !isImage;
+  for (const part of [find("plane"), find("keep"), find("brush").parentElement, find("shown").parentElement]) part.hidden = isImage;
+  find("clear").hidden = isImage && find("data").value !== "drawn";
+  find("clear").textContent = isImage ? "Remove all drawings" : "Remove all points";
 }
 
 function openPlane(told) {
@@ -151,7 +185,7 @@ function show(numbers, arrays) {
   }
   showPlaying(numbers.playing);
   if (numbers.kind === "end") say(numbers.said === "finished" ? "It has learned all that this model learns: start again, or change something." : numbers.said, numbers.said !== "finished");
-  if (numbers.layers && network.open(numbers.layers, inputs)) offerUnits(numbers.layers);
+  if (numbers.layers && network.open(numbers.layers, inputs, UNITS[stage])) offerUnits(numbers.layers);
   frame ||= requestAnimationFrame(drawNewest);
 }
 
@@ -167,7 +201,13 @@ function drawNewest() {
 
 function redraw(withUnits = true) {
   if (!latest) return;
-  const { arrays } = latest, unit = find("shown").value === "" || !arrays.units ? null : Number(find("shown").value);
+  const { arrays } = latest;
+  if (stage === "image") {
+    images.draw(arrays);
+    if (withUnits) network.draw(arrays, null);
+    return;
+  }
+  const unit = find("shown").value === "" || !arrays.units ? null : Number(find("shown").value);
   plane.draw(arrays, unit);
   if (withUnits) network.draw(arrays, unit);
 }
@@ -194,20 +234,29 @@ function showPlaying(playing) {
 }
 
 function paint(points) {
-  if (!isPainted()) find("data").value = "painted";
-  painted = asText(points);
+  if (!own()) find("data").value = "painted";
+  made.painted = asText(points);
   trying(change);
 }
 
 async function chooseData() {
   for (const path of Object.keys(typed)) if (path.startsWith("data.")) delete typed[path];
-  if (isPainted() && !painted) openPlane({ ...(plane.told || {}), x: [-1, 1], y: [-1, 1], points: {}, features: inputs, target: "class", classes: ["0", "1"] });
-  if (isPainted() && !find("brush").value) find("brush").value = "0";
+  const data = find("data").value;
+  seeIfMissing();
+  if (data === "painted" && !made.painted) {
+    setStage("plane");
+    openPlane({ x: [-1, 1], y: [-1, 1], points: {}, features: ["x1", "x2"], target: "class", classes: ["0", "1"] });
+  }
+  if (data === "painted" && !find("brush").value) find("brush").value = "0";
+  if (data === "drawn" && !made.drawn) {
+    setStage("image");
+    images.open({ shape: [1, 8, 8], classes: [], targets: [], held: 0, notes: [] }, { bytes: new Uint8Array(0) }, true);
+  }
   await change();
 }
 
 async function keep() {
-  const rows = asRows(painted).map(([x, y, target]) => `${x.toFixed(4)},${y.toFixed(4)},class ${target}`);
+  const rows = OWN.painted.rows(made.painted).map(([x, y, target]) => `${x.toFixed(4)},${y.toFixed(4)},class ${target}`);
   const body = new Blob([["x1,x2,class", ...rows].join("\n"), "\n"]);
   const reply = await fetch("/api/upload?name=points.csv", { method: "POST", body });
   const told = await reply.json();
@@ -228,7 +277,7 @@ on("seed", "change", change);
 on("data", "change", chooseData);
 on("shown", "change", () => redraw());
 on("keep", "click", keep);
-on("clear", "click", () => { painted = ""; find("data").value = "painted"; return chooseData(); });
+on("clear", "click", () => { find("data").value = stage === "image" ? "drawn" : "painted"; made[find("data").value] = ""; return chooseData(); });
 on("model", "change", async () => {
   for (const path of Object.keys(typed)) if (path.startsWith("model.")) delete typed[path];
   model = find("model").value;
@@ -237,5 +286,6 @@ on("model", "change", async () => {
 });
 new ResizeObserver(() => redraw()).observe(find("stage"));
 find("plan").addEventListener("submit", (event) => event.preventDefault());
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { plane.open(plane.told); redraw(); });
-trying(change);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { if (plane.told) plane.open(plane.told); redraw(); });
+setStage("plane");
+trying(find("data").value === "drawn" ? chooseData : change);
