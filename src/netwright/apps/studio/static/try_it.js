@@ -92,7 +92,7 @@ async function sent() {
     return [file, "image/png", ["netwright", "predict", name(), "picture.png", ...proba()]];
   }
   if (isRow()) {
-    const row = Object.fromEntries(told.takes.columns.map((column) => [column.name, fields[column.name]]).filter(([, cell]) => cell !== ""));
+    const row = Object.fromEntries(told.takes.columns.map((column) => [column.name, fields[column.name]]));
     return [JSON.stringify({ rows: [row] }), "application/json", ["netwright", "predict", name(), "--row", asTyped(row), ...proba()]];
   }
   if ("text" in fields) return [JSON.stringify({ texts: [fields.text] }), "application/json", ["netwright", "predict", name(), "texts.txt"]];
