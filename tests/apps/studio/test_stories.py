@@ -71,6 +71,9 @@ def test_upload_a_table_train_on_it_see_its_report_ask_it_and_look_inside(
     rows = "".join(f"{n / 6:.3f},{'big' if n > 30 else 'small'}\n" for n in range(60))
     (tmp_path / "things.csv").write_text("size,kind\n" + rows)
     browser.go(home(address) + "/new")
+    main = "getComputedStyle(document.querySelector('#train')).backgroundColor"
+    disabled = browser.ask(main)
+    assert not browser.ask("document.querySelector('#told').checkVisibility()")
     document = browser.call("DOM.getDocument")["root"]["nodeId"]
     found = browser.call("DOM.querySelector", nodeId=document, selector="#upload")["nodeId"]
     browser.call("DOM.setFileInputFiles", nodeId=found, files=[str(tmp_path / "things.csv")])
@@ -79,6 +82,7 @@ def test_upload_a_table_train_on_it_see_its_report_ask_it_and_look_inside(
     browser.wait("document.querySelector('#command').innerText.includes('--target kind')")
     browser.wait("document.querySelector('#command').innerText.includes('--epochs 3')")
     browser.wait("!document.querySelector('#train').disabled")
+    assert browser.ask(main) != disabled
     browser.click("#train")
     browser.wait("document.querySelector('#said').innerText.includes('started')")
     browser.go(home(address) + "/")
@@ -96,6 +100,12 @@ def test_upload_a_table_train_on_it_see_its_report_ask_it_and_look_inside(
     browser.go(f"{home(address)}/inside?run=runs/{run.name}&view=confusion")
     browser.wait("document.querySelector('#shown img')?.naturalWidth > 0")
     assert "netwright inspect" in browser.ask("document.querySelector('#command').innerText")
+    browser.resize(390, 800)  # letters of a figure stay large enough, and it is scrolled
+    browser.go(f"{home(address)}/inside?run=runs/{run.name}&view=backprop")
+    browser.wait("document.querySelector('#shown img')?.naturalWidth > 700")
+    assert browser.ask("document.querySelector('#shown img').clientWidth > 600")
+    assert browser.ask("document.documentElement.scrollWidth <= window.innerWidth")
+    assert browser.ask("document.querySelector('#run').clientWidth > 300")
 
 
 def test_compare_by_ticking_and_on_a_phone(browser: Browser, work: Path) -> None:
@@ -112,6 +122,12 @@ def test_compare_by_ticking_and_on_a_phone(browser: Browser, work: Path) -> None
     browser.wait("document.querySelectorAll('#runs tbody input:checked').length === 6")
     browser.resize(390, 800)
     assert browser.ask("document.documentElement.scrollWidth <= window.innerWidth")
+    browser.resize(1280, 800)  # a projector: nothing to press lies outside
+    browser.click("nav.site button.large")
+    inside = "one.getBoundingClientRect().right <= window.innerWidth"
+    assert browser.ask(f"[...document.querySelectorAll('#runs button')].every((one) => {inside})")
+    assert browser.ask("document.documentElement.scrollWidth <= window.innerWidth")
+    browser.click("nav.site button.large")
     browser.click("button[aria-label^='note']")
     browser.type("#note-tags", "wide good")
     browser.type("#note-text", "<b>as text</b>")
@@ -153,6 +169,19 @@ def test_a_digit_is_drawn_and_its_maps_are_watched(
     assert typed(work, "sample-data").wait(120) == 0
     assert typed(work, "train", "cnn", "pictures", *SHORT).wait(120) == 0
     browser.go(home(address) + "/inside?view=feature-maps")
+    browser.wait("document.querySelector('#shown img')?.naturalWidth > 0")
+    before = browser.ask("document.querySelector('#shown img').src")
+    browser.drag("canvas", [(0.3, 0.3), (0.7, 0.7)])
+    browser.wait("document.querySelector('#command').innerText.includes('--of picture.png')")
+    assert browser.ask("document.querySelector('#shown img').src") != before
+
+
+def test_a_digit_is_drawn_and_its_units_are_watched(
+    browser: Browser, address: str, work: Path
+) -> None:
+    assert typed(work, "sample-data").wait(120) == 0
+    assert typed(work, "train", "mlp", "pictures", *SHORT).wait(120) == 0
+    browser.go(home(address) + "/inside?view=units")
     browser.wait("document.querySelector('#shown img')?.naturalWidth > 0")
     before = browser.ask("document.querySelector('#shown img').src")
     browser.drag("canvas", [(0.3, 0.3), (0.7, 0.7)])
@@ -214,6 +243,55 @@ def test_paint_points_and_train_on_them(browser: Browser, address: str, work: Pa
     assert kept.read_text().startswith("x1,x2,class\n")
     browser.resize(390, 800)
     assert browser.ask("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_own_digits_are_drawn_learned_and_told_apart(browser: Browser, address: str) -> None:
+    browser.go(home(address) + "/playground?data=digits")
+    browser.wait(f"{PICTURES} > 0 && document.querySelectorAll('button.image').length === 40")
+    assert "netwright train mlp digits" in browser.ask(
+        "document.querySelector('#command').innerText"
+    )
+    browser.type("#data", "drawn")
+    browser.wait("document.querySelector('#message').innerText.includes('Draw four')")
+    browser.type("#speed", "0")
+    for place in range(6):
+        shift = place / 60
+        line = [(0.3 + shift, 0.2), (0.7, 0.2 + shift), (0.5, 0.8)]
+        browser.type("#drawn-class", "7" if place % 2 else "1")
+        browser.drag("canvas.drawing", line if place % 2 else [(0.5, 0.2 + shift), (0.5, 0.8)])
+        browser.click("#add-drawing")
+    browser.wait("document.querySelectorAll('button.image').length === 6")
+    browser.click("#play")
+    browser.wait(
+        "document.querySelector('#measures').innerText.match(/accuracy, learned from\\s+1\\b/)"
+    )
+    browser.click("#play")
+    browser.wait("document.querySelector('#play').innerText === 'Play'")
+    sure = "Number(document.querySelectorAll('.bars span')[{}].innerText) > 0.5"
+    browser.drag("canvas.drawing", [(0.5, 0.25), (0.5, 0.8)])
+    browser.wait(sure.format(1))  # a stroke is a one
+    browser.click("#clear-drawing")
+    browser.drag("canvas.drawing", [(0.3, 0.2), (0.7, 0.2), (0.5, 0.8)])
+    browser.wait(sure.format(3))
+    browser.call("Page.reload")  # the drawings are in the address
+    browser.wait(f"{PICTURES} > 0 && document.querySelectorAll('button.image').length === 6")
+    browser.resize(390, 800)
+    assert browser.ask("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_a_drawing_is_made_by_the_keyboard(browser: Browser, address: str) -> None:
+    browser.go(home(address) + "/playground?data=digits")
+    browser.wait(f"{PICTURES} > 0")
+    seen = "[...document.querySelectorAll('.bars span')].map((one) => one.innerText).join()"
+    before = browser.ask(seen)
+    press = (
+        "document.querySelector('canvas.drawing').dispatchEvent(new KeyboardEvent('{}', "
+        "{{ key: '{}', shiftKey: true }}))"
+    )
+    for _ in range(5):
+        browser.ask(press.format("keydown", "ArrowDown"))
+    browser.ask(press.format("keyup", "Shift"))
+    browser.wait(f"{seen} !== {before!r}")
 
 
 def test_a_frame_that_waits_draws_nothing_of_a_plan_that_is_over(
@@ -341,6 +419,9 @@ def test_odd_tables_are_asked(browser: Browser, address: str, work: Path) -> Non
         assert typed(work, "train", *words, "--quiet", "--no-report").wait(120) == 0
     browser.go(home(address) + "/try?run=runs/odd")
     browser.type("[name='run']:not(#run)", "8")
+    browser.click("#ask")  # a cell that is left out is a missing one
+    browser.wait("document.querySelector('#answer')?.innerText.includes('p(b)')")
+    assert "--row run=8,many= " in browser.ask("document.querySelector('#command').innerText")
     browser.type("select[name='many']", "kind 29")
     browser.click("#ask")
     browser.wait("document.querySelector('#answer')?.innerText.includes('p(b)')")
@@ -381,3 +462,68 @@ def test_a_projector_shows_large_letters_on_every_page(browser: Browser, address
         assert browser.ask("document.documentElement.scrollWidth <= window.innerWidth"), path
     browser.click("nav.site button.large")
     browser.wait(f"{size} === {before}")
+
+
+# The contrast of words with what is behind them (WCAG 2.2, 1.4.3), and what has too little of it.
+TOO_FAINT = """(() => {
+  const parts = (colour) => colour.match(/[\\d.]+/g).map(Number);
+  const light = (colour) => parts(colour).slice(0, 3).map((one) => one / 255)
+    .map((one) => (one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, one, place) => sum + one * [0.2126, 0.7152, 0.0722][place], 0);
+  const behind = (one) => {
+    const colour = getComputedStyle(one).backgroundColor;
+    return (parts(colour)[3] ?? 1) > 0.5 || !one.parentElement ? colour : behind(one.parentElement);
+  };
+  const ratio = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+  const found = [];
+  for (const one of document.body.querySelectorAll("*")) {
+    const own = [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+    const style = getComputedStyle(one, one.placeholder ? "::placeholder" : null);
+    if (!(own || one.placeholder) || one.disabled || !one.checkVisibility()) continue;
+    const size = parseFloat(style.fontSize), isLarge = size >= 24 || (size >= 18.7 && style.fontWeight >= 700);
+    const got = ratio(light(style.color), light(behind(one)));
+    if (got < (isLarge ? 3 : 4.5)) found.push(`${one.tagName} ${one.id} ${one.textContent.slice(0, 30)}: ${got.toFixed(2)}`);
+  }
+  return found;
+})()"""  # noqa: E501 - a script
+OPERATED = {
+    "button",
+    "checkbox",
+    "combobox",
+    "image",
+    "link",
+    "progressbar",
+    "slider",
+    "spinbutton",
+}
+OPERATED |= {"switch", "textbox"}
+
+
+def test_words_can_be_read_in_light_and_dark_and_what_is_operated_has_a_name(
+    browser: Browser, address: str, work: Path
+) -> None:
+    words = ("mlp", "moons", "--out", "runs/moons", *SHORT)
+    assert typed(work, "train", *words).wait(120) == 0
+    for path, seen in {
+        "/": "document.querySelector('#runs tbody tr')",
+        "/new?data=moons": "document.querySelector('#command code')",
+        "/playground": f"{PICTURES} > 0",
+        "/playground?data=digits": f"{PICTURES} > 0",
+        "/try": "document.querySelector('#fields input')",
+        "/inside": "document.querySelector('#shown img')?.naturalWidth > 0",
+        "/theory?claim=novikoff": "document.querySelector('#verdict').dataset.answer === 'holds'",
+    }.items():
+        for dark in (False, True):
+            browser.resize(1400, 1000, dark=dark)
+            browser.go(home(address) + path)
+            browser.wait(seen)
+            assert browser.ask(TOO_FAINT) == [], (path, dark)
+        tree = browser.call("Accessibility.getFullAXTree")["nodes"]
+        nameless = [
+            node["role"]["value"]
+            for node in tree
+            if not node["ignored"]
+            and node["role"]["value"].lower() in OPERATED
+            and not node.get("name", {}).get("value", "").strip()
+        ]
+        assert nameless == [], path

@@ -109,14 +109,14 @@ def new_run_page(sets: Mapping[str, str], files: Sequence[str]) -> str:
         button("doctor", "Let the doctor look first"),
         place("message", live=True, kind="message"),
     )
-    told = Html(
-        place("said", live=True)
-        + note("The same run, to be typed, kept or written. It runs in a process of its own:")
-        + place("command")
-        + folded("YAML", place("yaml"))
-        + folded("Python", place("python"))
+    told = place(
+        "told",
+        note("The same run, to be typed, kept or written. It runs in a process of its own:"),
+        place("command"),
+        folded("YAML", place("yaml")),
+        folded("Python", place("python")),
     )
-    page.section("Plan", side_by_side(asked, Html(start + told)))
+    page.section("Plan", side_by_side(asked, Html(start + place("said", live=True) + told)))
     return page.render()
 
 

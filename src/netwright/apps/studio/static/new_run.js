@@ -57,13 +57,17 @@ async function refresh() {
   remember();
   const number = ++asked;
   find("train").disabled = find("doctor").disabled = true;
-  if (!find("data").value) return;
+  if (!find("data").value) {
+    find("told").hidden = true;
+    return;
+  }
   await trying(async () => {
     const told = await ask("/api/plan", plan());
     if (number !== asked) return;  // a later change is on its way
     drawForms(told);
     remember();
     say(told.error, true);
+    find("told").hidden = !told.command;
     for (const name of ["command", "yaml", "python"]) {
       find(name).replaceChildren(...(told[name] ? [element("pre", {}, element("code", {}, told[name]))] : []));
     }
