@@ -67,10 +67,14 @@ class CheckpointStore:
         if best is not None and best != self.best:
             self.best = best
             write_json(self.run / "best.json", {"checkpoint": best})
-        for name in self.saved[: -self.keep]:
-            if name != self.best and _remove(self.path / name):
-                self.saved.remove(name)
-        self._point_to_last()
+        left = {
+            name
+            for name in self.saved[: -self.keep]
+            if name != self.best and _remove(self.path / name)
+        }
+        if left:
+            self.saved = [name for name in self.saved if name not in left]
+            self._point_to_last()
 
     def _point_to_last(self) -> None:
         pointer = {"checkpoint": self.saved[-1], "saved": self.saved}
