@@ -22,8 +22,8 @@ from hypothesis.strategies import SearchStrategy
 from netwright.core.errors import NetwrightError
 from netwright.core.files.manifest import read_folder
 from netwright.data.files.idx import read_idx
-from netwright.data.files.npy import map_npy
 from netwright.data.images.decoding import ImageForm, decode_file, read_header
+from netwright.data.npy import map_npy
 from netwright.data.shards.parquet_samples import index_parquet
 from netwright.data.shards.shard_files import ShardFiles, local_shard
 from netwright.data.shards.tar_samples import index_tar

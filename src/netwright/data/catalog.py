@@ -12,7 +12,7 @@ SOURCES = Catalog[Source](
     "data set",
     {
         "table": "netwright.data.tables.table_file:SOURCE",
-        "npy": "netwright.data.files.npy:SOURCE",
+        "npy": "netwright.data.npy:SOURCE",
         "xor": "netwright.data.synthetic.classes:XOR",
         "moons": "netwright.data.synthetic.classes:MOONS",
         "circles": "netwright.data.synthetic.classes:CIRCLES",

@@ -17,8 +17,8 @@ from netwright.core.errors import ConfigError, DataError
 from netwright.data.arrays import ArraysConfig
 from netwright.data.catalog import SOURCES
 from netwright.data.dataset import Data
-from netwright.data.files.npy import NpyConfig
 from netwright.data.given.given import Given
+from netwright.data.npy import NpyConfig
 from netwright.data.tables.table import TableConfig
 from netwright.data.text.text_table import TextTableConfig
 from netwright.recipes.plan.recipe import parse_recipe, reader_of, words_for

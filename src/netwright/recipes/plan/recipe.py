@@ -13,9 +13,9 @@ from netwright.core.learner import Learner
 from netwright.data.catalog import SOURCES
 from netwright.data.files.addresses import is_address
 from netwright.data.files.file_names import shown
-from netwright.data.files.npy import is_npy_folder
 from netwright.data.images.listing import is_image_name
 from netwright.data.images.pairs import is_pairs_folder
+from netwright.data.npy import is_npy_folder
 from netwright.data.shards.source import holds_image_shards
 from netwright.data.tables.parquet_folder import is_parquet_folder
 from netwright.data.text.conllu import CONLLU

@@ -14,7 +14,7 @@ import torch
 from netwright.core.errors import DataError
 from netwright.core.files.inside import new_name
 from netwright.core.files.storage import new_folder
-from netwright.data.files.npy import map_npy
+from netwright.data.npy import map_npy
 from netwright.data.tables.large.stored_table import (
     EncodedFile,
     EncodedRows,

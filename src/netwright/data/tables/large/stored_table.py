@@ -22,8 +22,8 @@ from netwright.core.files.open_tensors import read_tensors
 from netwright.core.files.storage import Staging, as_json, read_json
 from netwright.core.files.tensor_content import TensorContent
 from netwright.data.dataset import Data
-from netwright.data.files.npy import map_npy
 from netwright.data.loading.stored import StoredInputs, StoredSplit
+from netwright.data.npy import map_npy
 from netwright.data.tables.encoding import TableEncoder
 from netwright.data.tables.splitting import Division
 from netwright.data.tables.table import DividedRows, divided_data

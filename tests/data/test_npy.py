@@ -11,8 +11,8 @@ import torch
 
 from netwright.core.errors import ConfigError, DataError
 from netwright.data.arrays import from_arrays
-from netwright.data.files.npy import NpyConfig, is_npy_folder, load_npy, map_npy
 from netwright.data.loading.stored import StoredSplit
+from netwright.data.npy import NpyConfig, is_npy_folder, load_npy, map_npy
 
 
 def folder_of(place: Path, inputs: Any, targets: Any) -> Path:
