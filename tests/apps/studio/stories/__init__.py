@@ -1,0 +1,1 @@
+"""What people do in the studio, page by page."""
