@@ -80,10 +80,18 @@ def test_filters_show_where_they_respond() -> None:
     assert len(set(drawn.arrays["units"][:2].flatten().tolist())) > 2
 
 
-@pytest.mark.parametrize("pixels", [[0] * 63, [256] + [0] * 63, [0.5] + [0] * 63, [True] * 64])
-def test_what_is_no_image_is_not_looked_at(pixels: list[Any]) -> None:
+@pytest.mark.parametrize(
+    ("pixels", "got"),
+    [
+        ([0] * 63, "63 of them"),
+        ([0, 256] + [0] * 62, "256 at place 1"),
+        ([0] * 63 + [0.5], "0.5 at place 63"),
+        ([True] * 64, "True at place 0"),
+    ],
+)
+def test_what_is_no_image_is_not_looked_at(pixels: list[Any], got: str) -> None:
     stage = stage_of()
     before = stage.looked_at
-    with pytest.raises(ConfigError, match="64 whole numbers from 0 to 255"):
+    with pytest.raises(ConfigError, match=f"64 whole numbers from 0 to 255, got {got}"):
         stage.look_at(pixels)
     assert stage.looked_at is before

@@ -61,12 +61,12 @@ class ImageStage:
             pixels: C I J of them in this order, each 0, black, to 255, white.
         """
         shape = self.images.shape[1:]
-        if len(pixels) != shape.numel() or any(
-            type(one) is not int or not 0 <= one <= 255 for one in pixels
-        ):
-            raise ConfigError(
-                f"an image must be {shape.numel()} whole numbers from 0 to 255, got {len(pixels)}"
-            )
+        wanted = f"an image must be {shape.numel()} whole numbers from 0 to 255"
+        if len(pixels) != shape.numel():
+            raise ConfigError(f"{wanted}, got {len(pixels)} of them")
+        for place, one in enumerate(pixels):
+            if type(one) is not int or not 0 <= one <= 255:
+                raise ConfigError(f"{wanted}, got {one!r:.40} at place {place}")
         share = torch.tensor(pixels).view(1, *shape) / 255
         self.looked_at = self.low + (self.high - self.low) * share
 
