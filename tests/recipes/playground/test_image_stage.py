@@ -10,6 +10,7 @@ from netwright.core.errors import ConfigError
 from netwright.recipes.plan.run_plan import PlannedRun
 from netwright.recipes.playground.drawings import drawn_images
 from netwright.recipes.playground.image_stage import MOST_IMAGES, ImageStage
+from netwright.recipes.playground.picture import MOST_LAYERS
 from netwright.recipes.playground.plans import prepare_plan, stage_for
 from tests.recipes.playground.test_drawings import ROWS
 
@@ -78,6 +79,15 @@ def test_filters_show_where_they_respond() -> None:
     assert drawn.arrays["units"].shape == (8, 16, 16)
     assert "weights 2" in drawn.arrays and "weights 1" not in drawn.arrays
     assert len(set(drawn.arrays["units"][:2].flatten().tolist())) > 2
+
+
+def test_of_many_convolutions_the_first_and_the_last_are_shown() -> None:
+    drawn = stage_of("resnet20", width="2").draw()
+    paths = [layer["path"] for layer in drawn.numbers["layers"]]
+    assert len(paths) == MOST_LAYERS + 1  # and the one that is dense
+    assert (paths[0], *paths[-2:]) == ("conv1", "layer3.2.conv2", "fc")
+    units = sum(layer["units"] for layer in drawn.numbers["layers"])
+    assert len(drawn.arrays["units"]) == units
 
 
 @pytest.mark.parametrize(

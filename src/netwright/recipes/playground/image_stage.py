@@ -99,7 +99,7 @@ class ImageStage:
                 return Picture(numbers={}, arrays=self._answers(output))
             output, dense = measure_units(prepared.model, inputs)
             maps = convolved_maps(prepared.model, self.looked_at)
-            convolutions = [(path, one) for path, one in maps if one.ndim == 3]
+            convolutions = shown_layers([(path, one) for path, one in maps if one.ndim == 3])
             dense = list(shown_layers(dense))
             told = [{"path": path, "units": len(one)} for path, one in convolutions]
             more, arrays = line_weights(dense, inputs=0, first=len(told))

@@ -5,7 +5,7 @@ Shapes: U units of a layer, D inputs of a layer.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from netwright.inspection.inside.dense_units import UnitLayer
 
 Bytes = NDArray[np.uint8]
 Reals = NDArray[np.floating[Any]]
+T = TypeVar("T")
 MOST_UNITS = 16  # of a layer that are shown
 MOST_LAYERS = 8
 
@@ -58,7 +59,7 @@ def around_zero(values: Reals, axis: int | None = None) -> Bytes:
     return shades
 
 
-def shown_layers(layers: Sequence[UnitLayer]) -> Sequence[UnitLayer]:
+def shown_layers(layers: Sequence[T]) -> Sequence[T]:
     """The first and the last layers, where there are many."""
     half = MOST_LAYERS // 2
     return layers if len(layers) <= MOST_LAYERS else [*layers[:half], *layers[-half:]]
