@@ -51,7 +51,22 @@ def test_the_answers_are_those_of_the_model_first_to_what_is_looked_at() -> None
     shades = stage.draw().arrays["answers"]
     assert np.abs(shades - 255 * wanted.detach().numpy()).max() <= 1
     quick = stage.draw(with_units=False)
-    assert np.array_equal(quick.arrays["answers"], shades) and not quick.numbers
+    assert np.array_equal(quick.arrays["answers"], shades) and set(quick.numbers) == {"taken"}
+
+
+@pytest.mark.parametrize("with_units", [False, True])
+def test_what_an_image_is_taken_for_is_said_where_shades_are_alike(*, with_units: bool) -> None:
+    stage = stage_of()
+    *_, weight, bias = stage.prepared.model.parameters()
+    with torch.no_grad():
+        weight.zero_()
+        bias.copy_(torch.tensor([0.0, 1e-3]))
+    drawn = stage.draw(with_units=with_units)
+    assert (drawn.arrays["answers"] == 127).all()
+    assert drawn.numbers["taken"] == [1] * 11
+    with torch.no_grad():
+        bias.fill_(torch.nan)
+    assert stage.draw(with_units=with_units).numbers["taken"] == [None] * 11
 
 
 def test_the_first_units_show_their_weights_and_the_others_what_they_answer() -> None:

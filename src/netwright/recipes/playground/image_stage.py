@@ -96,14 +96,14 @@ class ImageStage:
             if not with_units:
                 with evaluating(prepared.model):
                     output = prepared.model(inputs)
-                return Picture(numbers={}, arrays=self._answers(output))
+                return self._answered(output)
             output, dense = measure_units(prepared.model, inputs)
             maps = convolved_maps(prepared.model, self.looked_at)
             convolutions = shown_layers([(path, one) for path, one in maps if one.ndim == 3])
             dense = list(shown_layers(dense))
             told = [{"path": path, "units": len(one)} for path, one in convolutions]
             more, arrays = line_weights(dense, inputs=0, first=len(told))
-            arrays |= self._answers(output)
+            answered = self._answered(output)
             arrays["inputs"] = _pictures(self.looked_at.mean(dim=1))
             parts = [_pictures(one[:MOST_UNITS]) for _, one in convolutions]
             parts += [
@@ -112,11 +112,24 @@ class ImageStage:
             ]
             if parts:
                 arrays["units"] = np.concatenate(parts)
-        return Picture(numbers={"layers": told + more}, arrays=arrays)
+        return Picture(
+            numbers={"layers": told + more, **answered.numbers},
+            arrays={**arrays, **answered.arrays},
+        )
 
-    def _answers(self, output: Any) -> dict[str, Bytes]:
-        """The probability of each class, (N + 1, K): of what is looked at, then of all images."""
-        return {"answers": in_shades(self.prepared.task.predictions(output).numpy(), 0.0, 1.0)}
+    def _answered(self, output: Any) -> Picture:
+        """The probability of each class, (N + 1, K): of what is looked at, then of all images.
+
+        In 256 shades two classes may be alike: which one an image is taken for is said beside
+        them; None where its answer is not finite.
+        """
+        answers = self.prepared.task.predictions(output)
+        is_finite = answers.isfinite().all(dim=1)
+        told = zip(answers.argmax(dim=1).tolist(), is_finite.tolist(), strict=True)
+        return Picture(
+            numbers={"taken": [kind if finite else None for kind, finite in told]},
+            arrays={"answers": in_shades(answers.numpy(), 0.0, 1.0)},
+        )
 
     def _units(self, layer: UnitLayer, *, reads_pixels: bool) -> Bytes:
         """Of units that read pixels their weights, of others what they answer, (U, g, g)."""

@@ -62,17 +62,16 @@ export class ImagePanel {
     return { button, said, name };
   }
 
-  // Answers (N + 1, K): of the image that is looked at, then of the others.
-  draw({ answers }) {
+  // Answers (N + 1, K) and what each image is taken for: the one that is looked at, then the others; null where an answer is not finite.
+  draw({ answers }, taken) {
     if (!answers) return;
-    const count = this.told.classes.length;
+    const [looked, ...others] = taken, nothing = "not finite";
     this.rows.forEach(({ bar, value }, place) => {
-      bar.value = answers.bytes[place];
-      value.textContent = (answers.bytes[place] / 255).toFixed(2);
+      bar.value = looked === null ? 0 : answers.bytes[place];
+      value.textContent = looked === null ? nothing : (answers.bytes[place] / 255).toFixed(2);
     });
     this.buttons.forEach(({ button, said, name }, place) => {
-      const row = answers.bytes.subarray((place + 1) * count, (place + 2) * count);
-      const answer = this.told.classes[row.indexOf(Math.max(...row))];
+      const answer = this.told.classes[others[place]] ?? nothing;
       if (said.textContent === answer) return;
       said.textContent = answer;
       button.classList.toggle("wrong", answer !== name);

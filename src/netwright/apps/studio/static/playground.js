@@ -176,7 +176,7 @@ function openPlane(told) {
 }
 
 function show(numbers, arrays) {
-  latest = { step: numbers.step, arrays: { ...latest?.arrays, ...arrays } };  // units come less often
+  latest = { step: numbers.step, taken: numbers.taken ?? latest?.taken, arrays: { ...latest?.arrays, ...arrays } };  // units come less often
   areUnitsNew ||= Boolean(arrays.units);
   if (numbers.step < (chart.rows.at(-1)?.step ?? 0)) chart.clear();
   if (numbers.train) {
@@ -203,7 +203,7 @@ function redraw(withUnits = true) {
   if (!latest) return;
   const { arrays } = latest;
   if (stage === "image") {
-    images.draw(arrays);
+    images.draw(arrays, latest.taken);
     if (withUnits) network.draw(arrays, null);
     return;
   }
