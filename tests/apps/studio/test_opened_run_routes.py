@@ -6,6 +6,10 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("starlette")
+
+from netwright.apps.studio.opened_run_routes import MOST_READS
+from netwright.apps.studio.opened_runs import OpenedRuns
 from netwright.recipes.run.run import Run
 from tests.apps.studio.conftest import LET_IN, Open
 
@@ -28,6 +32,26 @@ def test_a_view_is_asked_with_and_without_an_input(studio: Open) -> None:
     assert visitor.post(f"/api/view/own?run={RUN}&view=saliency", {"rows": [row]}).status == 200
     assert visitor.post(f"/api/view/own?run={RUN}&view=saliency", {"rows": []}).status == 400
     assert visitor.post("/api/view/own?run=&view=saliency", {"rows": [row]}).status == 400
+
+
+@pytest.mark.parametrize(("changes", "status"), [(1, 200), (99, 503)])
+def test_a_run_that_changes_while_its_data_is_read_is_read_again(
+    studio: Open, monkeypatch: pytest.MonkeyPatch, changes: int, status: int
+) -> None:
+    visitor, note_read = studio(), OpenedRuns.note_read
+    noted: list[str] = []
+
+    def forgets(runs: OpenedRuns, name: str) -> None:
+        noted.append(name)
+        if len(noted) > changes:
+            note_read(runs, name)
+
+    monkeypatch.setattr(OpenedRuns, "note_read", forgets)
+    columns = [one["name"] for one in visitor.get(f"/api/run?run={RUN}").json["takes"]["columns"]]
+    asked = {"rows": [dict.fromkeys(columns, 0.5)]}
+    answer = visitor.post(f"/api/view/own?run={RUN}&view=occlusion", asked)
+    assert answer.status == status, answer.body
+    assert len(noted) == min(changes + 1, MOST_READS)
 
 
 @pytest.mark.parametrize("is_own", [False, True])

@@ -1,6 +1,7 @@
 """The pages on which a run is asked and looked into, and what they ask for."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -11,6 +12,7 @@ from netwright.apps.server.app import Endpoint, Streamed
 from netwright.apps.server.body import media_type, read_body
 from netwright.apps.server.generation_stream import Streams
 from netwright.apps.server.measurements import Measurements
+from netwright.apps.server.refusal import try_later
 from netwright.apps.server.replies import as_json
 from netwright.apps.server.server_config import ServerConfig
 from netwright.apps.studio.opened_runs import OpenedRuns, UnreadError, looks_at_data
@@ -18,6 +20,7 @@ from netwright.apps.studio.pages import as_page, inside_page, try_page
 from netwright.apps.studio.sent_object import sent_object
 
 T = TypeVar("T")
+MOST_READS = 3  # of the data of a run whose folder changes meanwhile
 
 
 class Work(Protocol):
@@ -110,12 +113,12 @@ class OpenedRunRoutes:
         def measure() -> Any:
             return self.runs.own_view(name, view, settings, media, body)
 
-        try:
-            shown = await self.work(measure)
-        except UnreadError:  # most views of an own input look at no data
-            await self._read_data(name)
-            shown = await self.work(measure)
-        return as_json(shown)
+        for _ in range(MOST_READS):
+            try:
+                return as_json(await self.work(measure))
+            except UnreadError:  # most views of an own input look at no data
+                await self._read_data(name)
+        raise try_later(HTTPStatus.SERVICE_UNAVAILABLE, "the run changes while its data is read")
 
     async def view_page(self, request: Request) -> Response:
         """The same as the page that `netwright inspect` writes."""
