@@ -3,6 +3,7 @@
 import { asRows } from "./plane_picture.js";
 
 const SIDE = 8, PIXELS = SIDE * SIDE, WHITE = 15;  // of a drawing; two of its pixels are a byte
+const FEWEST = 4;  // rows, of two classes, that a model learns from
 
 const bytesOf = (text) => [...atob(text.replaceAll("-", "+").replaceAll("_", "/"))].map((one) => one.charCodeAt(0));
 const textOf = (bytes) => btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_");
@@ -21,6 +22,14 @@ export function drawingRows(text) {
     const [kind, ...pairs] = bytes.slice(place * size, (place + 1) * size);
     return [...pairs.flatMap((pair) => [pair >> 4, pair & 15]), kind];
   });
+}
+
+// What a person is asked before a model can learn from such rows; nothing where they are enough.
+export function wanted({ first }, rows) {
+  const kinds = new Set(rows.map((row) => row.at(-1)));
+  if (rows.length >= FEWEST && kinds.size > 1) return "";
+  if (!rows.length) return first;
+  return `${first} There ${rows.length === 1 ? "is" : "are"} ${rows.length}${kinds.size > 1 ? "" : `, of class ${[...kinds][0]}`}.`;
 }
 
 // By the name of the data: set of the same kind, name in an address and in what is sent, rows, what to do first.

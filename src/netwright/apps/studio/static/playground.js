@@ -5,7 +5,7 @@ import { fieldOf } from "./fields.js";
 import { ImagePanel } from "./image_panel.js";
 import { LossChart } from "./loss_chart.js";
 import { Network } from "./network_picture.js";
-import { OWN, withDrawing } from "./own_data.js";
+import { OWN, wanted, withDrawing } from "./own_data.js";
 import { watch } from "./picture_stream.js";
 import { asText, Plane } from "./plane_picture.js";
 
@@ -22,7 +22,7 @@ const FIXED = [
   "rank_timeout", "workers", "device", "restore_best"
 ];
 const address = new URLSearchParams(location.search);
-let typed = {}, model = address.get("model") || "mlp", stage = "plane", readsImages = false, isMissing = false;
+let typed = {}, model = address.get("model") || "mlp", stage = "plane", readsImages = false, missing = "";
 const made = Object.fromEntries(Object.entries(OWN).map(([data, { key }]) => [data, address.get(key) || ""]));
 let name = "", isPlaying = false, leaving = new AbortController(), latest = null, inputs = ["x1", "x2"], formsOf = "", frame = 0, areUnitsNew = false;
 
@@ -34,7 +34,7 @@ typed["train.lr"] = find("rate").value;
 
 const plane = new Plane(find("plane"), () => (find("brush").disabled ? "" : find("brush").value), paint);
 const network = new Network(find("network"), (unit) => { find("shown").value = find("shown").value === String(unit) ? "" : String(unit); redraw(); });
-const images = new ImagePanel(find("images"), (pixels) => trying(() => name && readsImages && act("look", { pixels })), (pixels, kind) => {
+const images = new ImagePanel(find("images"), (pixels) => trying(() => name && readsImages && !missing && act("look", { pixels })), (pixels, kind) => {
   made.drawn = withDrawing(made.drawn, pixels, kind);
   trying(change);
 });
@@ -113,21 +113,20 @@ function chooseColumns(names) {
 
 const act = (action, more = {}) => ask("/api/playground/act", { name, action, ...more });
 
-// Whether a person has to make more of the data before a model can learn from it; what it learned before is not shown.
-function seeIfMissing() {
-  const rows = own()?.rows(made[find("data").value]);
-  isMissing = Boolean(rows) && (rows.length < 4 || new Set(rows.map((row) => row.at(-1))).size < 2);
-  if (isMissing) latest = null;
-  return isMissing;
+// What a person has to make of the data before a model can learn from it; what it learned before is not shown.
+function seeWhatIsMissing() {
+  missing = own() ? wanted(own(), own().rows(made[find("data").value])) : "";
+  if (missing) latest = null;
+  return missing;
 }
 
 async function change() {
   remember();
   await offer();
   remember();
-  if (seeIfMissing()) {
+  if (seeWhatIsMissing()) {
     if (name) await act("pause");  // it learns from other data
-    return say(own().first);
+    return say(missing);
   }
   if (name) await act("change", plan());
   else open(false);
@@ -147,8 +146,9 @@ function open(playing) {
 function take(message) {
   const { numbers, arrays } = message;
   if (numbers.kind === "begun") name = numbers.name;
+  else if (missing) return;  // it is of other data
   else if (numbers.kind === "opening") begin(numbers, arrays);
-  else if (!isMissing) show(numbers, arrays);
+  else show(numbers, arrays);
 }
 
 function begin(told, arrays) {
@@ -241,18 +241,21 @@ function paint(points) {
 
 async function chooseData() {
   for (const path of Object.keys(typed)) if (path.startsWith("data.")) delete typed[path];
-  const data = find("data").value;
-  seeIfMissing();
-  if (data === "painted" && !made.painted) {
+  if (seeWhatIsMissing()) openOwn();
+  if (find("data").value === "painted" && !find("brush").value) find("brush").value = "0";
+  await change();
+}
+
+// What is painted or drawn on while the studio cannot be asked.
+function openOwn() {
+  if (find("data").value === "painted") {
     setStage("plane");
-    openPlane({ x: [-1, 1], y: [-1, 1], points: {}, features: ["x1", "x2"], target: "class", classes: ["0", "1"] });
-  }
-  if (data === "painted" && !find("brush").value) find("brush").value = "0";
-  if (data === "drawn" && !made.drawn) {
+    const points = { train: OWN.painted.rows(made.painted) };
+    openPlane({ x: [-1, 1], y: [-1, 1], points, features: ["x1", "x2"], target: "class", classes: ["0", "1"] });
+  } else {
     setStage("image");
     images.open({ shape: [1, 8, 8], classes: [], targets: [], held: 0, notes: [] }, { bytes: new Uint8Array(0) }, true);
   }
-  await change();
 }
 
 async function keep() {
@@ -288,4 +291,4 @@ new ResizeObserver(() => redraw()).observe(find("stage"));
 find("plan").addEventListener("submit", (event) => event.preventDefault());
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { if (plane.told) plane.open(plane.told); redraw(); });
 setStage("plane");
-trying(find("data").value === "drawn" ? chooseData : change);
+trying(own() ? chooseData : change);
