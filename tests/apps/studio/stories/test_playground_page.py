@@ -89,14 +89,34 @@ def test_a_drawing_is_made_by_the_keyboard(browser: Browser, address: str) -> No
     browser.wait(f"{PICTURES} > 0")
     seen = "[...document.querySelectorAll('.bars span')].map((one) => one.innerText).join()"
     before = browser.ask(seen)
+    canvas = "document.querySelector('canvas.drawing')"
     press = (
-        "document.querySelector('canvas.drawing').dispatchEvent(new KeyboardEvent('{}', "
-        "{{ key: '{}', shiftKey: true }}))"
+        f"{canvas}.dispatchEvent(new KeyboardEvent('{{}}', {{{{ key: '{{}}', shiftKey: true }}}}))"
     )
+    middle = f"[...{canvas}.getContext('2d').getImageData(140, 140, 1, 1).data].slice(0, 3)"
+    cursor = [213, 94, 0]
+    browser.call("Emulation.setFocusEmulationEnabled", enabled=True)
+    browser.ask(f"{canvas}.focus()")
+    assert browser.ask(middle) == cursor
     for _ in range(5):
         browser.ask(press.format("keydown", "ArrowDown"))
     browser.ask(press.format("keyup", "Shift"))
     browser.wait(f"{seen} !== {before!r}")
+    assert browser.ask(middle) == [255, 255, 255]
+    browser.click("#clear-drawing")
+    assert browser.ask(middle) == cursor
+    browser.ask(
+        "(() => { const usual = window.fetch; window.asked = 0; "
+        "window.fetch = (...sent) => { window.asked += 1; return usual(...sent); }; })()"
+    )
+    browser.ask(press.format("keyup", "Shift"))  # after Shift and Tab: no stroke has ended
+    browser.ask(f"{canvas}.dispatchEvent(new Event('pointerup'))")  # of a press elsewhere
+    browser.ask(f"{canvas}.blur()")
+    assert browser.ask("window.asked") == 0 and browser.ask(middle) == [0, 0, 0]
+    browser.ask(press.format("keydown", "ArrowDown"))
+    for _ in range(2):
+        browser.ask(f"{canvas}.dispatchEvent(new Event('pointercancel'))")
+    assert browser.ask("window.asked") == 1
 
 
 def test_a_frame_that_waits_draws_nothing_of_a_plan_that_is_over(

@@ -4,14 +4,32 @@ import { element } from "./elements.js";
 
 const SIDE = 280;
 const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+const CURSOR = "#d55e00";  // seen on black and on white
 
+// `drawn` is called when a stroke has ended.
 export function drawingOf(width, height, drawn) {
   const canvas = element("canvas", { width: SIDE, height: Math.round(SIDE * height / width), className: "drawing",
     tabIndex: 0, role: "img", "aria-label": "a place to draw on: with a mouse, a pen or a finger, or by arrows, which draw while Shift is held" });
-  const pen = canvas.getContext("2d", { willReadFrequently: true });
-  const clear = () => { pen.fillStyle = "#000"; pen.fillRect(0, 0, canvas.width, canvas.height); };
+  const paper = element("canvas", { width: canvas.width, height: canvas.height });  // what is drawn, without the cursor
+  const pen = paper.getContext("2d", { willReadFrequently: true }), screen = canvas.getContext("2d");
+  let before = null, cursor = null, isCursorSeen = false, isNew = false;
+  const show = () => {
+    screen.drawImage(paper, 0, 0);
+    if (!isCursorSeen) return;
+    const [x, y] = cursor, arm = SIDE / 24;
+    screen.strokeStyle = CURSOR; screen.lineWidth = SIDE / 90;
+    screen.beginPath();
+    screen.moveTo(x - arm, y); screen.lineTo(x + arm, y);
+    screen.moveTo(x, y - arm); screen.lineTo(x, y + arm);
+    screen.stroke();
+  };
+  const showCursor = (isSeen) => { isCursorSeen = isSeen; show(); };
+  const clear = () => {
+    pen.fillStyle = "#000"; pen.fillRect(0, 0, paper.width, paper.height);
+    before = null; isNew = false; cursor = [paper.width / 2, paper.height / 2];
+    show();
+  };
   clear();
-  let before = null, cursor = [canvas.width / 2, canvas.height / 2];
   const at = (event) => {
     const box = canvas.getBoundingClientRect();
     return [(event.clientX - box.left) * canvas.width / box.width, (event.clientY - box.top) * canvas.height / box.height];
@@ -19,6 +37,8 @@ export function drawingOf(width, height, drawn) {
   const line = (from, to) => {
     pen.strokeStyle = "#fff"; pen.lineWidth = Math.max(SIDE / 12, 1.2 * SIDE / width); pen.lineCap = "round";
     pen.beginPath(); pen.moveTo(...from); pen.lineTo(...to); pen.stroke();
+    isNew = true;
+    show();
   };
   const stroke = (event) => {
     if (!before) return;
@@ -26,9 +46,15 @@ export function drawingOf(width, height, drawn) {
     line(before, here);
     before = here;
   };
+  const end = () => {
+    before = null;
+    if (!isNew) return;
+    isNew = false;
+    drawn();
+  };
   canvas.addEventListener("pointerdown", (event) => { before = at(event); canvas.setPointerCapture(event.pointerId); stroke(event); });
   canvas.addEventListener("pointermove", stroke);
-  canvas.addEventListener("pointerup", () => { before = null; drawn(); });
+  for (const event of ["pointerup", "pointercancel", "blur"]) canvas.addEventListener(event, end);
   canvas.addEventListener("keydown", (event) => {
     if (!(event.key in MOVES)) return;
     event.preventDefault();
@@ -36,13 +62,16 @@ export function drawingOf(width, height, drawn) {
     const here = [Math.min(canvas.width, Math.max(0, cursor[0] + right * pace)), Math.min(canvas.height, Math.max(0, cursor[1] + down * pace))];
     if (event.shiftKey) line(cursor, here);
     cursor = here;
+    showCursor(true);
   });
-  canvas.addEventListener("keyup", (event) => { if (event.key === "Shift") drawn(); });
+  canvas.addEventListener("keyup", (event) => { if (event.key === "Shift") end(); });
+  canvas.addEventListener("focus", () => showCursor(canvas.matches(":focus-visible")));
+  canvas.addEventListener("blur", () => showCursor(false));
   const small = () => {
     const made = element("canvas", { width, height });
     const into = made.getContext("2d");
     into.imageSmoothingQuality = "high";
-    into.drawImage(canvas, 0, 0, width, height);
+    into.drawImage(paper, 0, 0, width, height);
     return made;
   };
   const file = () => new Promise((give) => small().toBlob(give, "image/png"));
