@@ -63,6 +63,8 @@ def test_own_digits_are_drawn_learned_and_told_apart(browser: Browser, address: 
         browser.click("#add-drawing")
         if not place:
             browser.wait("document.querySelector('#message').innerText.includes('There is 1')")
+            browser.click("#add-drawing")
+            browser.wait("document.querySelector('#message').innerText.includes('nothing')")
             browser.call("Page.reload")  # too few for a model, but more are added to them
             browser.wait("document.querySelector('#message').innerText.includes('There is 1')")
     browser.wait("document.querySelectorAll('button.image').length === 6")
@@ -75,7 +77,14 @@ def test_own_digits_are_drawn_learned_and_told_apart(browser: Browser, address: 
     sure = "Number(document.querySelectorAll('.bars span')[{}].innerText) > 0.5"
     browser.drag("canvas.drawing", [(0.5, 0.25), (0.5, 0.8)])
     browser.wait(sure.format(1))  # a stroke is a one
+    pressed = (
+        "[...document.querySelectorAll('button.image')].map((one) => one.ariaPressed === 'true')"
+    )
+    assert not any(browser.ask(pressed))
+    browser.click("button.image:nth-child(3)")
+    assert browser.ask(pressed) == [False, False, True, False, False, False]
     browser.click("#clear-drawing")
+    assert not any(browser.ask(pressed))
     browser.drag("canvas.drawing", [(0.3, 0.2), (0.7, 0.2), (0.5, 0.8)])
     browser.wait(sure.format(3))
     browser.call("Page.reload")  # the drawings are in the address
@@ -103,8 +112,10 @@ def test_a_drawing_is_made_by_the_keyboard(browser: Browser, address: str) -> No
     browser.ask(press.format("keyup", "Shift"))
     browser.wait(f"{seen} !== {before!r}")
     assert browser.ask(middle) == [255, 255, 255]
-    browser.click("#clear-drawing")
+    drawn = browser.ask(seen)
+    browser.click("#clear-drawing")  # its answers go with it
     assert browser.ask(middle) == cursor
+    browser.wait(f"{seen} !== {drawn!r}")
     browser.ask(
         "(() => { const usual = window.fetch; window.asked = 0; "
         "window.fetch = (...sent) => { window.asked += 1; return usual(...sent); }; })()"

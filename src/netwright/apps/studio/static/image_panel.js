@@ -1,7 +1,7 @@
 // Small images: one that is looked at, drawn or chosen, what it is taken for, and others beside it.
 
 import { drawingOf } from "./drawing.js";
-import { element } from "./elements.js";
+import { element, say } from "./elements.js";
 
 export class ImagePanel {
   // `look` is called with the pixels of the image that is looked at; `add` with a drawing and its class.
@@ -33,20 +33,38 @@ export class ImagePanel {
     const whose = [told.held ? `${learned ? `the first ${told.held}` : "all"} held out` : "", learned ? `${told.held ? "the others" : "all"} learned from` : ""];
     this.words.textContent = told.targets.length ? [`Draw, or choose one of these images: ${whose.filter(Boolean).join(", ")}. Below each stands what it is taken for`,
       ...told.notes].join("; ") : "";
+    this.mark();
     if (this.pixels) this.look(this.pixels);  // what is looked at stays, whatever has changed
   }
 
   offerPad([, high, wide]) {
     this.pixels = null;
     this.drawing = drawingOf(wide, high, () => this.see(this.drawing.pixels()));
-    const clear = element("button", { type: "button", id: "clear-drawing", onclick: () => this.drawing.clear() }, "Clear the drawing");
+    const clear = element("button", { type: "button", id: "clear-drawing", onclick: () => this.clear() }, "Clear the drawing");
     this.pad.replaceChildren(this.drawing.canvas, element("div", {}, clear));
   }
 
   // Grey pixels, as many as the images have in each of their channels.
   see(grey) {
-    this.pixels = Array.from({ length: this.told.shape[0] }, () => grey).flat();
-    this.look(this.pixels);
+    this.lookAt(Array.from({ length: this.told.shape[0] }, () => grey).flat());
+  }
+
+  lookAt(pixels) {
+    this.pixels = pixels;
+    this.mark();
+    this.look(pixels);
+  }
+
+  // Which of the images is looked at: until one is chosen or drawn it is the first.
+  mark() {
+    const at = this.pixels ? this.buttons.findIndex(({ bytes }) => bytes.every((one, place) => one === this.pixels[place])) : 0;
+    this.buttons.forEach(({ button }, place) => button.setAttribute("aria-pressed", place === at));
+  }
+
+  // What is looked at is black as well, or else the answers to the old drawing would stay.
+  clear() {
+    this.drawing.clear();
+    this.see(this.drawing.pixels());
   }
 
   choice(bytes, name) {
@@ -58,8 +76,8 @@ export class ImagePanel {
       image.data[4 * at + 3] = 255;
     }
     pen.putImageData(image, 0, 0);
-    const button = element("button", { type: "button", className: "image", onclick: () => { this.pixels = [...bytes]; this.look(this.pixels); } }, canvas, said);
-    return { button, said, name };
+    const button = element("button", { type: "button", className: "image", onclick: () => this.lookAt([...bytes]) }, canvas, said);
+    return { button, said, name, bytes };
   }
 
   // Answers (N + 1, K) and what each image is taken for: the one that is looked at, then the others; null where an answer is not finite.
@@ -80,7 +98,9 @@ export class ImagePanel {
   }
 
   keep() {
-    this.add(this.drawing.pixels(), Number(this.kind.value));
-    this.drawing.clear();
+    const pixels = this.drawing.pixels();
+    if (!pixels.some(Boolean)) return say("There is nothing on the black square yet: draw there, and then add it.", true);
+    this.add(pixels, Number(this.kind.value));
+    this.clear();
   }
 }
