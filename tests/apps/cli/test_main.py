@@ -44,6 +44,8 @@ def test_version(type_in: Type) -> None:
     ("words", "sentence"),
     [
         (["trian"], "no such command 'trian'; did you mean 'train'?"),
+        (["prepar"], "no such command 'prepar'; did you mean 'prepare'?"),
+        (["serch"], "no such command 'serch'; did you mean 'search'?"),
         (["train", "mpl"], "unknown model 'mpl'; did you mean 'mlp'?"),
         (["train", "mlp", "digts"], "unknown data set 'digts'; did you mean 'digits'?"),
         (["train", "--epoch", "3"], "no such option: --epoch; did you mean --epochs?"),

@@ -9,7 +9,6 @@ import sys
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
-from difflib import get_close_matches
 from typing import Annotated, NoReturn
 
 import typer
@@ -198,9 +197,9 @@ def _sentence(error: BaseException, arguments: list[str]) -> str:
             if re.search(message, text):
                 return f"{name} must be {wanted}, got {_typed(name, arguments)!r}"
     told = re.fullmatch(r"(.*?)\.? \(?(?:Did you mean|Possible options:) ([^?)]+)\??\)?", text)
-    if told:  # of several options the likest to what was typed
-        typed, options = str(getattr(error, "option_name", "")), told[2].split(", ")
-        text = f"{told[1]}; did you mean {get_close_matches(typed, options, 1, 0.0)[0]}?"
+    if told:  # the likest is the first, but the sentence has options by the alphabet
+        likest = (getattr(error, "possibilities", None) or told[2].split(", "))[0]
+        text = f"{told[1]}; did you mean {likest}?"
     return text[:1].lower() + text[1:] + _as_setting(error)
 
 
