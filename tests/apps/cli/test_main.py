@@ -8,11 +8,16 @@ import subprocess
 import sys
 from pathlib import Path
 from subprocess import PIPE, STDOUT
+from typing import Any
 
 import pytest
 import torch
+from typer.main import get_command
 
 import netwright
+from netwright.apps.cli import main
+from netwright.core.config import describe
+from netwright.train.settings import TrainConfig
 from tests.apps.cli.conftest import Type
 
 HEAVY = ("torch", "sklearn", "pydantic", "matplotlib", "numpy", "pandas")
@@ -52,6 +57,10 @@ def test_version(type_in: Type) -> None:
         (
             ["train", "--label-smoothing", "0.1"],
             "no such option: --label-smoothing; as a setting it is --set train.label_smoothing=...",
+        ),
+        (
+            ["train", "mlp", "digits", "--loss", "mse"],
+            "no such option: --loss; as a setting it is --set train.loss=...",
         ),
         (["predict", "--patience", "3"], "no such option: --patience"),
         (["predict", "--threshol", "0.1"], "no such option: --threshol; did you mean --threshold?"),
@@ -165,6 +174,22 @@ def test_a_byte_order_mark_is_repaired_and_told(type_in: Type, tmp_path: Path) -
 
 def test_underscores_are_dashes(type_in: Type) -> None:
     assert type_in("train", "mlp", "xor", "--batch_size", 8, "--dry_run").code == 0
+
+
+@pytest.mark.parametrize("verb", ["train", "compare", "cross-validate", "search"])
+def test_a_setting_without_an_option_is_refused_with_how_it_is_set(
+    type_in: Type, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    """Whatever option is a little like it: --loss was told of --allow, --augment of --quiet."""
+    built: Any = get_command(main.app)
+    monkeypatch.setattr(main, "app", built)  # or each call builds it anew
+    options = {name for part in built.commands[verb].params for name in part.opts}
+    settings = {field.name: field.name.replace("_", "-") for field in describe(TrainConfig)}
+    without = {name: typed for name, typed in settings.items() if f"--{typed}" not in options}
+    assert {"loss", "augment", "average", "schedule"} <= without.keys()
+    for name, typed in without.items():
+        told = f"no such option: --{typed}; as a setting it is --set train.{name}=..."
+        assert type_in(verb, f"--{typed}=1").err == f"error: {told}\n"
 
 
 def test_a_run_that_diverges_fails_with_code_1(type_in: Type) -> None:

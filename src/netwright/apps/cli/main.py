@@ -9,6 +9,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
+from difflib import get_close_matches
 from typing import Annotated, NoReturn
 
 import typer
@@ -55,6 +56,8 @@ WRONG_NUMBERS = {
 UNWRITTEN = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
 # Why nothing can be at a path.
 UNREACHABLE = {errno.ENAMETOOLONG, errno.ELOOP}
+# How like an option (0 to 1) is what can only be that option, mistyped; no setting is so like one.
+MISTYPED = 0.8
 COMMANDS: dict[str, Callable[..., None]] = {
     "doctor": doctor,
     "train": train,
@@ -197,23 +200,27 @@ def _sentence(error: BaseException, arguments: list[str]) -> str:
             if re.search(message, text):
                 return f"{name} must be {wanted}, got {_typed(name, arguments)!r}"
     told = re.fullmatch(r"(.*?)\.? \(?(?:Did you mean|Possible options:) ([^?)]+)\??\)?", text)
+    hint = _as_setting(error)
     if told:  # the likest is the first, but the sentence has options by the alphabet
         likest = (getattr(error, "possibilities", None) or told[2].split(", "))[0]
-        text = f"{told[1]}; did you mean {likest}?"
-    return text[:1].lower() + text[1:] + _as_setting(error)
+        text, hint = told[1], hint or f"; did you mean {likest}?"
+    return text[:1].lower() + text[1:] + hint
 
 
 def _as_setting(error: BaseException) -> str:
     """How a setting of training is given that has no option of its own; "" where it is none."""
-    context, option = getattr(error, "ctx", None), getattr(error, "option_name", "")
-    if context is None or getattr(error, "possibilities", None):
+    context, option = getattr(error, "ctx", None), getattr(error, "option_name", "").lstrip("-")
+    if context is None:
         return ""
     if not any("--epochs" in parameter.opts for parameter in context.command.params):
         return ""  # it takes no settings of training
+    likest = [name.lstrip("-") for name in getattr(error, "possibilities", None) or ()]
+    if get_close_matches(option, likest, 1, MISTYPED):
+        return ""  # found without the settings, whose import takes seconds
     from netwright.core.config import describe
     from netwright.train.settings import TrainConfig
 
-    name = option.lstrip("-").replace("-", "_")
+    name = option.replace("-", "_")
     is_setting = name in {field.name for field in describe(TrainConfig)}
     return f"; as a setting it is --set train.{name}=..." if is_setting else ""
 
