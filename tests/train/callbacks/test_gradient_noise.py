@@ -1,10 +1,13 @@
 """Noise on gradients: its size, its variance at rest, and that the step alone decides on it."""
 
+from collections.abc import Iterable
+
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from netwright.train.callbacks.gradient_noise import GradientNoise
+from netwright.train.engines.engine import Engine
 from netwright.train.state import TrainState
 from tests.train.toy_runs import assert_same, copy_of, toy_data, toy_fit, toy_net, toy_start
 
@@ -48,6 +51,32 @@ def test_each_update_has_noise_of_its_own_that_the_step_decides() -> None:
     assert torch.equal(draws[0], draws[2])
     assert not torch.equal(draws[0], draws[1])
     assert draws[0].std().item() == pytest.approx(0.5, rel=0.1)
+
+
+class LastRows(Engine):
+    """As the second of two ranks that share rows."""
+
+    def rows(self, count: int) -> slice:
+        return slice(count // 2, count)
+
+    def own(self, tensors: Iterable[Tensor]) -> list[Tensor]:
+        return [tensor[self.rows(len(tensor))] for tensor in tensors]
+
+
+@pytest.mark.parametrize(("engine", "padding"), [(Engine, 4), (LastRows, 4), (LastRows, 1)])
+def test_a_row_of_an_embedding_that_rests_gets_no_noise(engine: type[Engine], padding: int) -> None:
+    def noisy(padding: int | None) -> Tensor:
+        state = toy_start(nn.Embedding(6, 3, padding_idx=padding), optimizer="sgd", lr=1.0)
+        (weight,) = state.model.parameters()
+        weight.grad, state.engine = torch.ones(6, 3), engine()
+        GradientNoise(0.5, seed=1).on_before_update(state)
+        return weight.grad
+
+    resting, usual = noisy(padding), noisy(None)
+    others = [row for row in range(6) if row != padding]
+    assert torch.equal(resting[padding], torch.ones(3))
+    assert torch.equal(resting[others], usual[others])  # the draws of others are the same
+    assert (usual[4] != 1).all()
 
 
 def test_without_noise_it_is_the_same_training() -> None:

@@ -71,6 +71,10 @@ class Engine:
         """
         return list(tensors)
 
+    def rows(self, count: int) -> slice:
+        """Which of so many rows of a weight this rank holds."""
+        return slice(0, count)
+
     def norm(self, parts: Sequence[Tensor]) -> Tensor:
         """The length of all tensors together, of which these are the own parts."""
         return torch.nn.utils.get_total_norm(parts, foreach=True)

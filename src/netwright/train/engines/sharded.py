@@ -75,7 +75,7 @@ class ShardedEngine(Engine):
         with torch.no_grad():
             for own, whole in zip(_tensors(trained), _tensors(model), strict=True):
                 if isinstance(own, DTensor):
-                    own.to_local().copy_(whole[self._rows(len(whole))])
+                    own.to_local().copy_(whole[self.rows(len(whole))])
                 else:
                     own.copy_(whole)
         model.cpu()  # its room on the device is for training
@@ -116,7 +116,8 @@ class ShardedEngine(Engine):
         """The root of the sum of the squares of all parts' lengths."""
         return self.ranks.sum(norms.double().square(), "the norms of gradients").sqrt().to(norms)
 
-    def _rows(self, count: int) -> slice:
+    def rows(self, count: int) -> slice:
+        """As `torch.chunk` divides them among the ranks."""
         return rows_of(count, self.ranks.rank, self.ranks.world)
 
     def taken_apart(self, tree: Any) -> Any:
@@ -125,7 +126,7 @@ class ShardedEngine(Engine):
 
     def put_together(self, shape: Sequence[int], read: ReadRows) -> Tensor:
         """The rows that this rank holds now."""
-        rows = self._rows(shape[0])
+        rows = self.rows(shape[0])
         if self.mesh is None:
             raise RunError("a sharded tensor needs a model that has been placed")
         own = read(rows.start, rows.stop).to(self.mesh.device_type)
