@@ -13,6 +13,7 @@ from torch import Tensor
 
 from netwright.core.errors import DataError
 from netwright.inspection.predictions import threshold_curves
+from netwright.inspection.predictions.decision_regions import class_colours
 from netwright.inspection.predictions.threshold_curves import (
     ThresholdCurve,
     has_both_sides,
@@ -91,6 +92,16 @@ def test_the_commonest_classes_are_drawn_in_their_own_order() -> None:
     targets = torch.tensor([place for place in range(8) for _ in range(place + 1)])
     view = measure_threshold_curves(targets, torch.full((36, 8), 1 / 8), tuple("abcdefgh"))
     assert [one.name for one in view.curves] == list("cdefgh")
+
+
+@pytest.mark.parametrize(("classes", "shown"), [(8, [2, 3, 4, 5, 6, 7]), (12, [3, 9]), (2, [1])])
+def test_a_curve_has_the_colour_of_its_class(classes: int, shown: list[int]) -> None:
+    targets = torch.tensor(shown if classes > 2 else [0, 1])
+    shares = torch.full((len(targets), classes), 1 / classes)
+    view = measure_threshold_curves(targets, shares, [str(place) for place in range(classes)])
+    curves = {str(line.get_label()): line.get_color() for line in view.plot().axes[0].lines}
+    for place in shown:
+        assert tuple(curves[str(place)]) == tuple(class_colours(classes)[place])
 
 
 def test_both_curves_begin_where_nothing_is_found() -> None:

@@ -23,9 +23,10 @@ import torch
 from torch import Tensor
 
 from netwright.core.errors import DataError
-from netwright.inspection.drawing.figure_style import COLOURS, FAINT, INK
+from netwright.inspection.drawing.figure_style import FAINT, INK
 from netwright.inspection.drawing.view import View
 from netwright.inspection.drawing.wording import check_names, legend_name, percent, short_name
+from netwright.inspection.predictions.decision_regions import class_colours
 from netwright.metrics.labels import THRESHOLD
 from netwright.metrics.samples import check_class_samples, check_probabilities
 
@@ -43,6 +44,7 @@ class ThresholdCurve:
 
     Args:
         name: of the class.
+        place: of the class among all classes, from 0.
         base_rate: its share of the examples.
         area: under the ROC curve.
         average_precision: of the other one.
@@ -53,6 +55,7 @@ class ThresholdCurve:
     """
 
     name: str
+    place: int
     base_rate: float
     area: float
     average_precision: float
@@ -68,6 +71,7 @@ class ThresholdCurves(View):
 
     Args:
         curves: of the second of two classes, or of the commonest of more.
+        num_classes: how many there are, drawn or not.
         left_out: classes that are not drawn.
         threshold: the probability whose points are marked.
     """
@@ -75,6 +79,7 @@ class ThresholdCurves(View):
     title: ClassVar[str] = "Every threshold"
 
     curves: tuple[ThresholdCurve, ...]
+    num_classes: int
     left_out: int = 0
     threshold: float = THRESHOLD
 
@@ -127,7 +132,9 @@ class ThresholdCurves(View):
         """The ROC curves on the left, precision against recall on the right."""
         roc, precision = figure.subplots(1, 2)
         roc.plot((0, 1), (0, 1), color=FAINT, linestyle="--", linewidth=1.2)
-        for colour, curve in zip(COLOURS, self.curves, strict=False):
+        colours = class_colours(self.num_classes)  # that these classes have in other pictures
+        for curve in self.curves:
+            colour = colours[curve.place]
             style = {"color": colour, "linewidth": 1.8, "clip_on": False}
             roc.plot(curve.false_alarms, curve.recall, label=legend_name(curve.name), **style)
             up_to = (curve.precision[1], *curve.precision[1:])  # as good as the first that is found
@@ -181,14 +188,20 @@ def measure_threshold_curves(
     if not told:
         raise DataError("threshold curves need a class with examples and examples of other classes")
     told.sort(key=lambda place: -float(counted[targets == place].sum()))
-    drawn = sorted(told[:MOST_CURVES])  # in the colours that these classes have in other pictures
+    drawn = sorted(told[:MOST_CURVES])
     return ThresholdCurves(
         curves=tuple(
             _curve(
-                class_names[place], exact[:, place], targets == place, counted.double(), threshold
+                class_names[place],
+                place,
+                exact[:, place],
+                targets == place,
+                counted.double(),
+                threshold,
             )
             for place in drawn
         ),
+        num_classes=classes,
         left_out=len(places) - len(drawn),
         threshold=threshold,
     )
@@ -201,7 +214,7 @@ def _sides(targets: Tensor, place: int, weights: Tensor | None) -> bool:
 
 
 def _curve(
-    name: str, scores: Tensor, is_one: Tensor, weights: Tensor, threshold: float
+    name: str, place: int, scores: Tensor, is_one: Tensor, weights: Tensor, threshold: float
 ) -> ThresholdCurve:
     kept = weights > 0  # others would be points at which nothing is called
     scores, is_one, weights = scores[kept], is_one[kept], weights[kept]
@@ -219,6 +232,7 @@ def _curve(
     drawn = torch.cat((torch.tensor([[0.0, 0.0, 1.0]]), _thinned(rows)))
     return ThresholdCurve(
         name=name,
+        place=place,
         base_rate=float(hits[-1] / (hits[-1] + alarms[-1])),
         area=float(torch.trapezoid(torch.cat((zero, recall)), torch.cat((zero, false_alarms)))),
         average_precision=float((steps * precision).sum()),
