@@ -69,6 +69,7 @@ def test_texts_that_say_other_and_missing_join_them() -> None:
     np.testing.assert_array_equal(
         feature.encode(table("other", "a", "missing", "")).argmax(1), [1, 1, 0, 0]
     )
+    assert feature.note(1).startswith("4 distinct values; the 2 most common kept")
 
 
 def test_numbers_as_categories_are_known_in_each_writing() -> None:

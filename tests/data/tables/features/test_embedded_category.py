@@ -37,6 +37,15 @@ def test_categories_of_one_row_and_unseen_ones_share_a_place() -> None:
     )
 
 
+def test_texts_that_say_other_and_missing_are_not_counted_as_rare() -> None:
+    feature = fitted("a", "a", "other", "other", "once", "twice")
+    assert feature.categories == ("a", "other")
+    assert feature.note(0) == "category, 4 values, embedded; 2 in one training row each are 'other'"
+    feature = fitted("a", "a", "missing", "missing", "once", "")
+    assert feature.categories == ("a", "missing", "other")
+    assert "; 1 in one training row each are 'other'" in feature.note(1)
+
+
 def test_decoding_gives_the_category_back() -> None:
     feature = fitted("a", "a", "b", "b")
     cells = ["b", "a", "new"]
@@ -48,5 +57,5 @@ def test_decoding_gives_the_category_back() -> None:
 def test_json_round_trip() -> None:
     feature = fitted("a", "a", "1", "1.0", "once", "")
     again = EmbeddedCategory.from_json(json.loads(json.dumps(feature.to_json())))
-    assert (again, again.counts) == (feature, feature.counts)
+    assert (again, again.counts, again.kept) == (feature, feature.counts, 2)
     assert isinstance(again, EmbeddedCategory)

@@ -1,7 +1,7 @@
 """A column of categories: one 0-or-1 column each, the rare ones together."""
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -43,6 +43,8 @@ class CategoryFeature(Feature):
         has_other: whether "other" stands for all categories that are not kept.
         distinct: the number of different categories in the training rows.
         counts: how many training rows each category has, or their weight; older runs have none.
+        kept: how many of the different ones have a column of their own; those that say "other" and
+            "missing" are among them, though they share theirs. Older runs have none.
     """
 
     kind: ClassVar[str] = "category"
@@ -52,6 +54,7 @@ class CategoryFeature(Feature):
     has_other: bool
     distinct: int
     counts: tuple[float, ...] = field(default=(), compare=False)
+    kept: int = field(default=0, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse categories of their own that are not among the others."""
@@ -73,7 +76,7 @@ class CategoryFeature(Feature):
 
     @classmethod
     def counted(
-        cls, column: TrainingColumn, names: Iterable[str], has_other: bool, distinct: int
+        cls, column: TrainingColumn, names: Collection[str], has_other: bool, distinct: int
     ) -> Self:
         """The feature that keeps these categories, and how many training rows each has."""
         has_missing = column.missing > 0
@@ -84,6 +87,7 @@ class CategoryFeature(Feature):
             has_missing=has_missing,
             has_other=has_other,
             distinct=distinct,
+            kept=len(names),
         )
         counts = feature._counted(column.cells, column.weights)
         return replace(feature, counts=tuple(counts.tolist()))
@@ -156,9 +160,8 @@ class CategoryFeature(Feature):
         """How many values there are, and what became of the rare ones."""
         gone = f", {missing} missing (their own category)" if missing else ""
         if self.has_other:
-            kept = len(self.categories) - self.has_missing - 1
             return (
-                f"{self.distinct} distinct values; the {kept} most common kept, the rest is "
+                f"{self.distinct} distinct values; the {self.kept} most common kept, the rest is "
                 f"'other'{gone}"
             )
         return f"category, {self.distinct} values{gone}"
@@ -178,6 +181,7 @@ class CategoryFeature(Feature):
             has_other=values["has_other"],
             distinct=values["distinct"],
             counts=tuple(values.get("counts", ())),
+            kept=values.get("kept", 0),
         )
 
     def _counted(

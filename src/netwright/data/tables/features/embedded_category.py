@@ -64,6 +64,6 @@ class EmbeddedCategory(CategoryFeature):
     def note(self, missing: int) -> str:
         """How many values there are, and how many of them have a vector of their own."""
         gone = f", {missing} missing (their own category)" if missing else ""
-        rare = self.distinct - len(self.categories) + self.has_missing + 1
+        rare = self.distinct - self.kept
         others = f"; {rare} in one training row each are '{OTHER}'" if self.has_other else ""
         return f"category, {self.distinct} values, embedded{others}{gone}"
