@@ -56,6 +56,9 @@ def test_columns_with_a_direction_are_there_and_have_one() -> None:
     spec = replace(spec_of(2, target="real", outputs=1), feature_names=("age", "income"))
     with pytest.raises(ConfigError, match="no 'incom'; did you mean 'income'"):
         HistBoosting.build(HistBoostingConfig(increasing=("incom",)), spec)
+    kinds = replace(spec, feature_names=("kind=p", "kind=q"))
+    with pytest.raises(ConfigError, match="are for numbers, 'kind' has categories or words"):
+        HistBoosting.build(HistBoostingConfig(increasing=("kind",)), kinds)
     with pytest.raises(ConfigError, match="'age' cannot be increasing and decreasing"):
         HistBoostingConfig(increasing=("age",), decreasing=("age",))
     three = replace(spec_of(2, target="class", outputs=3), feature_names=spec.feature_names)

@@ -119,6 +119,10 @@ def _directions(config: HistBoostingConfig, spec: DataSpec) -> list[int] | None:
         )
     for name in given:
         if name not in spec.feature_names:
+            if any(feature.startswith(f"{name}=") for feature in spec.feature_names):
+                raise ConfigError(
+                    f"increasing and decreasing are for numbers, {name!r} has categories or words"
+                )
             hint = nearest(name, spec.feature_names)
             raise ConfigError(f"increasing and decreasing name columns: there is no {name!r}{hint}")
     return [given.get(name, 0) for name in spec.feature_names]
