@@ -63,6 +63,6 @@ def test_what_cannot_be_learned_from_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"^no token of notes.txt occurs min_count=99 times$"):
         loaded(tmp_path, min_count=99)
     with pytest.raises(
-        DataError, match=r"^\w+: \d+ tokens give .*; give a longer text or a smaller window$"
+        DataError, match=r"^\w+: .*, \d+ tokens give \d; give a longer text or a smaller window$"
     ):
         loaded(tmp_path, window=1001)

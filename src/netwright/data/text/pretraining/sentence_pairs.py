@@ -56,8 +56,8 @@ def pair_sentences(
     pairs = torch.cat(cut).view(-1, 2, length) if cut else torch.empty(0, 2, length)
     if len(pairs) < FEWEST:
         raise DataError(
-            f"{total} tokens give {len(pairs)} pairs of segments of {length} tokens, wanted at "
-            f"least {FEWEST}; give a longer text or a smaller window"
+            f"at least {FEWEST} pairs of segments of {length} tokens are needed, {total} tokens "
+            f"give {len(pairs)}; give a longer text or a smaller window"
         )
     order = torch.randperm(len(pairs), generator=random)
     strangers = order[: len(pairs) // 2]
