@@ -75,6 +75,12 @@ def test_frames_are_read_so_too() -> None:
     assert read_table(frame).columns == {"a": ["1,000", "2,500.5"]}
 
 
+def test_numbers_that_are_no_text_are_left_as_they_are() -> None:
+    for source in ({"a": 25.125, "b": "25.125"}, pd.DataFrame({"a": [25.125], "b": ["25.125"]})):
+        table = read_table(source, Dialect(thousands="."))
+        assert table.columns == {"a": ["25.125"], "b": ["25125"]}
+
+
 def test_a_series_and_cross_validation_read_so(path: Path) -> None:
     series = nw.data.load("series", path=str(path), target="größe", window=2, **WRITTEN)
     encoder = series.preprocessor.reading(encoding="utf-8")

@@ -77,11 +77,15 @@ def with_plain_numbers(table: RawTable, dialect: Dialect | None) -> RawTable:
     """A table of cells whose numbers, where they are text, are written in this way."""
     if dialect is None or not dialect.thousands:
         return table
-    cells = {name: table.column(name) for name in table.columns}
+    cells = {
+        name: table.column(name)
+        for name in table.columns
+        if table.types.get(name) not in {"int", "float"}  # a number's point is decimal
+    }
     columns, notes = read_marks(cells, dialect.thousands, decimal_commas=False)
     return replace(
         table,
-        columns=columns,
+        columns={**table.columns, **columns},
         notes=(*table.notes, *notes),
         thousands=dialect.thousands,
         written=rewritten_columns(cells, columns),
