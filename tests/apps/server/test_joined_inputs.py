@@ -91,6 +91,8 @@ def test_what_is_read_by_itself_has_no_form(folders: dict[str, Path]) -> None:
     assert asked(run, {"rows": [row, {**row, "size": "2"}]}).open() is None
     assert asked(run, {"rows": [row]}, remarks=True).open() is None
     assert asked(run, {"rows": [row]}, as_csv=True).open() is None
+    run.preprocessor = run.preprocessor.reading(thousands=".")  # a column is read as a whole
+    assert asked(run, {"rows": [row]}).open() is None
     iris = nw.open_run(folders["iris"])
     assert form_of(iris, Given("inputs", [[1, 2, 3, 4]], 1)) is None
     prepared = asked(run, {"rows": [row]})

@@ -18,7 +18,8 @@ def form_of(run: Run, given: Given) -> Hashable | None:
     """What requests have in common that can be joined; None: this one is read by itself.
 
     A series is one input of many rows. Cells of another kind change how their column is read: a
-    number beside texts is a text.
+    number beside texts is a text. So does one text where marks may stand between thousands: 25.125
+    is read so by itself, and not beside 1.5.
     """
     encoder = run.preprocessor
     if given.key == "texts":
@@ -27,6 +28,8 @@ def form_of(run: Run, given: Given) -> Hashable | None:
         is_whole = isinstance(encoder, ImageEncoder) and run.spec.target != "mask"
         return "images" if is_whole else None
     if given.key != "rows" or not isinstance(encoder, TableEncoder | RowEncoder | PairEncoder):
+        return None
+    if isinstance(encoder, TableEncoder) and encoder.dialect.thousands:
         return None
     forms = {(*row, *map(type, row.values())) for row in given.value}
     return forms.pop() if len(forms) == 1 else None
