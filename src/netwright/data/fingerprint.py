@@ -32,7 +32,8 @@ Words = NDArray[np.uint64]
 def fingerprint(split: Split) -> dict[str, str | int]:
     """Its number of rows, and hashes of its rows without and with their order.
 
-    Of rows on disk that a setting would hold in memory, as other numbers, its name is told, too.
+    Of rows on disk that a setting would hold in memory, as other numbers, its name is told, too; of
+    files of which a cache holds a few at once, how many bytes: the order of the epochs follows.
     """
     inputs, reading = _kept(split)
     first, *others = tensors_of(inputs)
@@ -52,7 +53,18 @@ def fingerprint(split: Split) -> dict[str, str | int]:
         "rows": f"{rows} {reading}".rstrip(),
         "order": order[:16],
         **({"in_memory_by": setting} if setting else {}),
+        **({"held": held} if (held := _held(split)) else {}),
     }
+
+
+def _held(split: Split) -> int:
+    """The bytes of files that are at hand at once; 0: all of them."""
+    pieces = None
+    if isinstance(split, StoredSplit):
+        pieces = split.stored.pieces
+    if isinstance(split, TokenSplit):
+        pieces = split.windows.pieces
+    return 0 if pieces is None else pieces.held
 
 
 def _kept(split: Split) -> tuple[Tree, str]:

@@ -12,6 +12,7 @@ import torch
 from netwright.core.errors import ConfigError, DataError, RunError
 from netwright.core.files.storage import PREFIX, SUFFIX
 from netwright.data.files.remote_files import RemoteFiles
+from netwright.data.fingerprint import fingerprint
 from netwright.data.loading.stored import StoredSplit
 from netwright.data.loading.worker_loader import WorkerLoader, build_loader
 from netwright.data.shards.shard_files import find_remote
@@ -58,6 +59,21 @@ def test_an_address_gives_what_a_folder_gives(store: Any, tmp_path: Path) -> Non
         assert torch.equal(there.read(rows), here.read(rows))
         assert there.stored.fingerprint() == here.stored.fingerprint()
     assert len(train_of("memory://shards/2.tar")) == 20
+
+
+def test_another_order_is_another_fingerprint(store: Any, tmp_path: Path) -> None:
+    folder = put(store, tmp_path)
+    size = (folder / "0.tar").stat().st_size
+
+    def told(split: StoredSplit) -> tuple[dict[str, Any], list[int]]:
+        return fingerprint(split), split.order(torch.Generator().manual_seed(0)).tolist()
+
+    few, more, all_, plenty = (
+        told(train_of("memory://shards", cache_gb=shards * size / 1e9)) for shards in (3, 6, 15, 99)
+    )
+    assert all_ == plenty == told(train_of(str(folder)))
+    for first, second in ((few, more), (more, all_)):
+        assert first[0] != second[0] and first[1] != second[1]
 
 
 @pytest.mark.parametrize("workers", [0, 2])

@@ -81,8 +81,6 @@ class TokenWindows:
         """A digest of the sums of all files, which are not read for it, and of their order."""
         files = [(file.tokens, file.sha256) for file in self.stream.files]
         told = [files, self.stream.dtype.str, self.window]
-        pieces = self.pieces
-        told += [] if pieces is None else [pieces.held]
         return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
 

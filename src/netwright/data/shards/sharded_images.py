@@ -44,8 +44,8 @@ class ShardedImages(StoredInputs):
         self.fetching = FETCHING if held else 0.0
         # Pieces are counted by the bytes of their images, of which a file has more, or fewer.
         images = sum(int(index.sizes.sum()) for index in self.indices)
-        share = images / sum(shard.size for shard in self.files.shards)
-        held = held and max(1, int(held * share))
+        whole = sum(shard.size for shard in self.files.shards)
+        held = max(1, held * images // whole) if 0 < held < whole else 0
         self._pieces = _pieces(self.indices, is_tar=pixels.is_tar, held=held)
 
     def __len__(self) -> int:

@@ -33,6 +33,7 @@ REGROUPING = (*settings_marked(Resume.REGROUPS), "own_optimizer", "own_parameter
 READING = (*settings_marked(Resume.READS), "by_length", "classes", "data", "seed")
 # They may change the last bit: said, not refused.
 SURROUNDINGS = ("device", "machine", "threads", "onednn")
+HOLDING = "data.cache_gb"  # decides how many bytes of files are at hand at once
 UNSAID = {"onednn": "on"}  # what a condition is where it is absent
 
 
@@ -133,7 +134,7 @@ def _data_change(before: Any, now: Any) -> str:
             continue
         if was["count"] != present["count"]:
             return f"the {split} split had {was['count']} rows, has {present['count']}"
-        if was["rows"] != present["rows"]:
+        if any(was.get(name) != present.get(name) for name in ("rows", "held")):
             return f"the {split} split {_rows_change(was, present)}"
         if was["order"] != present["order"]:
             return f"the {split} split has its rows in a different order"
@@ -141,7 +142,9 @@ def _data_change(before: Any, now: Any) -> str:
 
 
 def _rows_change(was: Mapping[str, Any], present: Mapping[str, Any]) -> str:
-    """Whether they are on disk now and were not, or the other way round; else they are others."""
+    """Whether they are read in another order, or were on disk and are not; else they are others."""
+    if was.get("held") != present.get("held"):
+        return f"goes through its files in a different order: keep {HOLDING} as it was"
     settings = [part.get("in_memory_by", "") for part in (was, present)]
     if all(settings) or not any(settings):
         return "has different rows"

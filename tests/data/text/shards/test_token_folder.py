@@ -1,6 +1,7 @@
 """Token files at an address: the batches of the same folder here, copies of bounded size."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from netwright.core.errors import ConfigError, DataError, RunError
 from netwright.data.files import remote_files
 from netwright.data.files.remote_files import fetch, read_beginning
 from netwright.data.files.shard import Shard
+from netwright.data.fingerprint import fingerprint
 from netwright.data.loading import remote_tokens
 from netwright.data.loading.token_loader import TokenLoader
 from netwright.data.loading.token_windows import TokenSplit
@@ -20,6 +22,7 @@ from netwright.data.text.shards.index import INDEX, ShardIndex, write_index
 from netwright.data.text.shards.source import ShardsConfig, load_shards
 from netwright.data.text.shards.token_folder import holds_token_files
 from netwright.recipes.plan.recipe import parse_recipe
+from netwright.train.saving.conditions import find_changes
 from tests.data.token_files import written_stream
 
 WINDOW, FILES, TOKENS = 8, 12, 100  # tokens of a file: windows lie across their ends
@@ -121,11 +124,17 @@ def test_what_is_shown_is_of_files_that_find_room(folder: Path, cache: Path) -> 
 
 
 def test_another_order_is_another_fingerprint(folder: Path) -> None:
-    prints = {
-        train_of(ADDRESS, cache_gb=files * WHOLE / 1e9).windows.fingerprint()
+    prints = [
+        {"train": fingerprint(train_of(ADDRESS, cache_gb=files * WHOLE / 1e9))}
         for files in (6, 9, 36, 72)
-    }
-    assert len(prints) == 3  # in 36 and in 72 the order is that of a folder
+    ]
+    assert prints[2] == prints[3] == {"train": fingerprint(train_of(str(folder)))}
+    for first, second in pairwise(prints[:3]):
+        (change,) = find_changes({"data": first}, {"data": second}).values()
+        assert change == (
+            "the train split goes through its files in a different order: keep data.cache_gb as it "
+            "was"
+        )
 
 
 def test_it_is_found_by_what_lies_there(folder: Path) -> None:
