@@ -2,6 +2,7 @@
 
 import asyncio
 import http.client
+import re
 import socket
 import threading
 from collections.abc import Iterator
@@ -75,9 +76,12 @@ class Unread(asyncio.Transport):
     def __init__(self, held: int) -> None:
         super().__init__()
         self.held, self.aborted = held, asyncio.Event()
+        self.written, self.is_closed = b"", False
 
     def write(self, data: Any) -> None:
         """Take it."""
+        if not self.is_closed:
+            self.written += data
 
     def pause_reading(self) -> None:
         """Let the rest wait."""
@@ -86,10 +90,11 @@ class Unread(asyncio.Transport):
         """Go on."""
 
     def is_closing(self) -> bool:
-        return False
+        return self.is_closed
 
     def close(self) -> None:
         """Wait until all is read."""
+        self.is_closed = True
 
     def get_write_buffer_size(self) -> int:
         return self.held
@@ -98,14 +103,14 @@ class Unread(asyncio.Transport):
         self.aborted.set()
 
 
-def connected(transport: Unread, timeout: float = 30.0) -> Any:
+def connected(transport: Unread, timeout: float = 30.0, app: Any = greet) -> Any:
     """A connection of a server."""
     from uvicorn.server import ServerState
 
     from netwright.apps.server.hasty_protocol import HastyProtocol
     from netwright.apps.server.running import make_server
 
-    config = make_server(greet, ServerConfig(timeout=timeout)).config
+    config = make_server(app, ServerConfig(timeout=timeout)).config
     config.load()
     protocol = config.http_protocol_class(config, ServerState(), {})  # type: ignore[call-arg]
     assert isinstance(protocol, HastyProtocol)
@@ -120,17 +125,18 @@ def sent(*parts: bytes) -> tuple[Any, bool]:
         transport = Unread(held=0)
         protocol = connected(transport)
         for part in parts:
-            assert not transport.aborted.is_set()
+            assert not transport.is_closed
             protocol.data_received(part)
         while protocol.tasks:
             await asyncio.gather(*protocol.tasks)
-        was_aborted = transport.aborted.is_set()
+        was_closed = transport.is_closed
         protocol.connection_lost(None)
-        return protocol, was_aborted
+        return protocol, was_closed
 
     return asyncio.run(send())
 
 
+REQUEST = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 CHUNKED = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n"
 
 
@@ -158,17 +164,66 @@ def test_a_request_that_offers_another_protocol_keeps_its_body() -> None:
     offer = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
     head, body = CHUNKED.split(b"\r\n\r\n")
     parts = (head + b"\r\n" + offer + b"\r\n" + body[:2], body[2:] + b"0\r\n\r\n")
-    protocol, was_aborted = sent(*parts)
-    assert (bytes(protocol.cycle.body), was_aborted) == (b"x", False)
+    protocol, was_closed = sent(*parts)
+    assert (bytes(protocol.cycle.body), was_closed) == (b"x", False)
     assert b"upgrade" not in dict(protocol.scope["headers"])
+
+
+def test_who_offers_another_protocol_with_his_last_request_is_answered() -> None:
+    for version, connection in ((b"1.1", b"close, Upgrade"), (b"1.0", b"Upgrade")):
+        offer = b"Connection: " + connection + b"\r\nUpgrade: h2c\r\nContent-Length: 1\r\n\r\n"
+        protocol, was_closed = sent(b"POST / HTTP/" + version + b"\r\nHost: a\r\n" + offer, b"x")
+        assert (bytes(protocol.cycle.body), was_closed) == (b"x", True)
+        assert protocol.transport.written.endswith(b"\r\n\r\nhello")
 
 
 def test_requests_ahead_of_their_answers_are_bounded() -> None:
     from netwright.apps.server.hasty_protocol import MOST_AHEAD
 
-    request = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
-    assert not sent(request * (MOST_AHEAD + 1))[1]  # the first does not wait
-    assert sent(request * (MOST_AHEAD + 1), request)[1]
+    assert not sent(REQUEST * (MOST_AHEAD + 1))[1]  # the first does not wait
+    for parts in ((REQUEST * 99,), (REQUEST * (MOST_AHEAD + 1), REQUEST)):
+        protocol, was_closed = sent(*parts)
+        assert was_closed and protocol.transport.written.count(b"hello") == MOST_AHEAD + 1
+
+
+@pytest.mark.parametrize(
+    ("parts", "statuses"),
+    [
+        ((b"\0\r\n\r\n",), [b"400"]),
+        ((REQUEST + b"\0\r\n\r\n",), [b"200"]),
+        ((REQUEST, b"\0\r\n\r\n", REQUEST), [b"200"]),
+        ((REQUEST + b"GET / HTTP/1.1\r\nX: ", b"x" * 2**17), [b"200"]),
+        ((CHUNKED + b"no\r\n",), [b"400"]),
+        ((REQUEST + CHUNKED + b"no\r\n",), [b"200", b"400"]),
+    ],
+)
+def test_bad_bytes_end_a_connection_after_the_answers_to_what_came_before(
+    parts: tuple[bytes, ...], statuses: list[bytes]
+) -> None:
+    protocol, was_closed = sent(*parts)
+    assert was_closed
+    assert re.findall(rb"HTTP/1\.1 (\d+)", protocol.transport.written) == statuses
+
+
+def test_no_refusal_is_written_into_an_answer() -> None:
+    async def answer(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"hello", "more_body": True})
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+    async def ask() -> None:
+        transport = Unread(held=0)
+        protocol = connected(transport, app=answer)
+        protocol.data_received(CHUNKED)
+        await asyncio.sleep(0)
+        assert transport.written.endswith(b"\r\n5\r\nhello\r\n")
+        protocol.data_received(b"no\r\n")
+        assert transport.is_closed and b"400" not in transport.written
+        protocol.connection_lost(None)
+        await asyncio.gather(*protocol.tasks)
+
+    asyncio.run(ask())
 
 
 def test_the_end_of_an_answer_is_waited_for_no_longer_than_an_answer() -> None:

@@ -4,10 +4,12 @@ uvicorn itself waits for both for ever, and a few thousand such clients are all 
 parser in C, which takes a tenth of the time of the one in Python, also keeps what has not come to
 an end, however long that is: here a head has a bound, and so has what is sent ahead of answers.
 Of a request that offers another protocol, as clients of HTTP/2 do, it drops the body: there is no
-other protocol here, and such a request is read again without its offer.
+other protocol here, and such a request is read again without its offer. What is refused ends the
+connection, but not before the requests that came before it are answered.
 """
 
 import asyncio
+from typing import Any
 
 import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -16,6 +18,14 @@ from netwright.apps.server.server_config import HEAD_SECONDS
 
 MOST_HEAD = 2**16  # bytes of a head, or of what stands between and behind the parts of a body
 MOST_AHEAD = 64  # requests of a connection that wait for the answer to an earlier one
+BAD = "Invalid HTTP request received."
+
+
+async def refuse(scope: Any, receive: Any, send: Any) -> None:
+    """Say that a request is none, and hang up."""
+    headers = [(b"content-length", b"%d" % len(BAD)), (b"connection", b"close")]
+    await send({"type": "http.response.start", "status": 400, "headers": headers})
+    await send({"type": "http.response.body", "body": BAD.encode()})
 
 
 class HastyProtocol(HttpToolsProtocol):
@@ -24,6 +34,7 @@ class HastyProtocol(HttpToolsProtocol):
     answer_seconds = 30.0  # in which an answer has to be read
     _is_head = True  # what arrives; headers behind a body are nobody's
     _is_offer = False  # of another protocol
+    _is_over = False  # nothing more is read
     _unfinished = 0  # bytes since the last end of a head, or the last part of a body
     _alarm: asyncio.TimerHandle | None = None
     _unread: asyncio.TimerHandle | None = None
@@ -37,26 +48,50 @@ class HastyProtocol(HttpToolsProtocol):
         """Switch the alarm off when a head is there; set it when another one begins."""
         if not self.transport.get_write_buffer_size():
             self._stop_unread()
-        self._unfinished += len(data)
         self._unset_keepalive_if_required()
-        try:
-            self._feed(data)
-        except httptools.HttpParserError:
-            self.send_400_response("Invalid HTTP request received.")
-            return
-        if self._unfinished > MOST_HEAD or len(self.pipeline) > MOST_AHEAD:
-            self.transport.abort()
-        elif self.cycle is not None and not self.cycle.response_complete:
+        if not self._is_over:
+            self._read(data)
+        if self.cycle is not None and not self.cycle.response_complete:
             self._stop_alarm()
         elif self._alarm is None:
             self._set_alarm()
+
+    def _read(self, data: bytes) -> None:
+        self._unfinished += len(data)
+        try:
+            self._feed(data)
+            is_bad = self._unfinished > MOST_HEAD
+        except httptools.HttpParserError:
+            is_bad = True
+        if is_bad:
+            self._is_over = True
+            self._end()
 
     def _feed(self, data: bytes) -> None:
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:
             if self._is_offer:  # else it is a CONNECT, which is nothing here
-                self._feed(self._without_offer() + data[upgrade.args[0] :])
+                head = self._without_offer()
+                # This one reads nothing more if the request is the last of its connection.
+                self.parser = httptools.HttpRequestParser(self)
+                self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
+                self._feed(head + data[upgrade.args[0] :])
+
+    def _end(self) -> None:
+        """Refuse what was read last, and hang up after the answers to what came before."""
+        last = self.cycle
+        if last is None or last.response_complete:
+            self.send_400_response(BAD)
+        elif not last.more_body:  # what is bad stands behind it
+            last.keep_alive = False
+        elif self.pipeline:  # it waits for its turn
+            self.pipeline[0] = (last, refuse)
+        elif last.response_started:
+            self.transport.close()
+        else:
+            self.send_400_response(BAD)
+        self.flow.resume_reading()  # what is never read may cost the client the answers
 
     def _without_offer(self) -> bytes:
         """The head that was read last, as one that offers no other protocol."""
@@ -80,6 +115,8 @@ class HastyProtocol(HttpToolsProtocol):
         self._is_head, self._unfinished = False, 0
         self._is_offer = any(name == b"upgrade" for name, _ in self.headers)
         self._is_offer &= self.parser.should_upgrade()
+        if len(self.pipeline) == MOST_AHEAD:
+            raise httptools.HttpParserError
         if not self._is_offer:
             super().on_headers_complete()
 
