@@ -59,6 +59,20 @@ def test_a_table_is_copied_once_and_again_when_it_changes(store: Any) -> None:
     assert len(read_table("memory://bucket/one.csv")) == 2
 
 
+def test_the_same_files_by_another_address_are_found(store: Any) -> None:
+    for folder in ("prices/more", ".."):
+        for number in range(2):
+            store.pipe(f"/lake/{folder}/{number}.parquet", FRAME.to_parquet(index=False))
+    for address, name in (
+        ("memory://lake/prices/more", "more"),
+        ("memory://lake/prices", "prices"),
+        ("memory://lake/pri*/*/*.parquet", "lake"),
+        ("memory://lake/../*.parquet", "lake"),
+    ):
+        place = local_table(address)
+        assert place.name == name and len(list(place.iterdir())) == 2
+
+
 def test_a_run_on_an_address_keeps_it_and_is_evaluated(tmp_path: Path) -> None:
     run = nw.fit("mlp", "memory://bucket/one.csv", target="y", epochs=1, out=tmp_path / "run")
     assert run.config["data"]["path"] == "memory://bucket/one.csv"

@@ -1,7 +1,8 @@
 """A table that lies elsewhere: copied whole into the cache, and read as the same files here.
 
 It lies beside converted tables (`kept_tables.py`), under the same bound. The name of a copy
-follows from the sizes and stamps of its files: a table that has changed is copied anew.
+follows from the sizes and stamps of its files, so that a table that has changed is copied anew,
+and from what the table is called, which says where in the copy it lies.
 """
 
 import hashlib
@@ -34,13 +35,14 @@ def local_table(path: str | os.PathLike[str], cache_gb: float = CACHE_GB) -> Pat
         return Path(path).expanduser()
     address = os.fspath(path).rstrip("/")
     shards = _find(address)
-    known_by = hashlib.sha256(repr(shards).encode()).hexdigest()[:16]
+    place = _place(address, shards)
+    known_by = hashlib.sha256(repr((str(place), shards)).encode()).hexdigest()[:16]
     folder = made_cache("tables", "a table is copied to") / known_by
     with lock_of(folder):  # ranks of one run ask for it at once
         if not folder.is_dir():
-            _copy(shards, folder, _place(address, shards), cache_gb)
+            _copy(shards, folder, place, cache_gb)
         mark_used(folder)
-    return folder / _place(address, shards)
+    return folder / place
 
 
 def _find(address: str) -> list[Shard]:
@@ -66,8 +68,9 @@ def _place(address: str, shards: list[Shard]) -> Path:
     """Where a table lies in the folder of its copy: as its file, or as the folder of its files."""
     if len(shards) == 1:
         return Path(_name(shards[0]))
-    parts = [part for part in address.split("/") if not any(mark in part for mark in "*?[")]
-    return Path(parts[-1] or "table")
+    parts = address.partition("://")[2].split("/")
+    names = [part for part in parts if part.strip(".") and not any(mark in part for mark in "*?[")]
+    return Path(names[-1] if names else "table")
 
 
 def _copy(shards: list[Shard], folder: Path, place: Path, cache_gb: float) -> None:
