@@ -139,6 +139,9 @@ def test_another_order_is_another_fingerprint(folder: Path) -> None:
 
 def test_it_is_found_by_what_lies_there(folder: Path) -> None:
     assert holds_token_files(ADDRESS) and not holds_token_files("memory://bucket/nothing")
+    assert not holds_token_files("memory://bucket")  # what lies in a folder of it is another corpus
+    with pytest.raises(DataError, match=r"memory://bucket has no index\.json"):
+        train_of("memory://bucket")
     recipe = parse_recipe({"model": "gpt", "data": ADDRESS})
     assert recipe.data == "token-shards" and recipe.to_mapping()["data"]["path"] == ADDRESS
 

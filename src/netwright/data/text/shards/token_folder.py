@@ -13,7 +13,7 @@ from typing import Any
 from netwright.core.errors import DataError
 from netwright.core.files.json_text import parse_json
 from netwright.core.limits import RECORD
-from netwright.data.files.addresses import is_address
+from netwright.data.files.addresses import is_address, system_of
 from netwright.data.files.file_names import shown
 from netwright.data.files.locations import made_cache
 from netwright.data.files.remote_files import RemoteFiles, list_remote, read_beginning
@@ -98,13 +98,10 @@ def _open_remote(address: str, cache_gb: float) -> TokenFolder:
 def _files_at(address: str) -> Mapping[str, Shard]:
     """Name -> the file, of those right below an address that belong to token files."""
     shards, _ = list_remote(address, _is_wanted)
-    places = {shard.address.rpartition("/")[0]: shard for shard in shards}
-    top = min(places, key=len, default="")
-    return {
-        shard.address.rpartition("/")[2]: shard
-        for shard in shards
-        if shard.address.rpartition("/")[0] == top
-    }
+    system, place = system_of(address)
+    placed = [(*shard.address.rpartition("/"), shard) for shard in shards]
+    above = system.unstrip_protocol(place).rstrip("/")  # as shards are listed
+    return {name: shard for folder, _, name, shard in placed if folder == above}
 
 
 def _is_wanted(place: str) -> bool:
