@@ -142,6 +142,18 @@ def test_a_copy_that_is_removed_while_it_is_opened_is_read(
     os.close(handle)
 
 
+def test_a_copy_that_failed_takes_no_room(store: Any, tmp_path: Path) -> None:
+    for name in "ab":
+        store.pipe(f"/shards/{name}.tar", b"four")
+    first, second = find_remote("memory://shards")
+    remote = RemoteFiles(tmp_path, 8)
+    os.close(remote.open(first))
+    store.pipe("/shards/b.tar", b"other")
+    with pytest.raises(DataError, match="has changed since"):
+        remote.open(second)
+    assert [file.stat().st_size for file in tmp_path.iterdir() if file.stat().st_size] == [4]
+
+
 def test_what_cannot_be_fetched_is_refused_in_a_sentence(store: Any, tmp_path: Path) -> None:
     put(store, tmp_path, shards=1)
     with pytest.raises(DataError, match=r"memory://nothing holds no \.tar and no \.parquet file"):

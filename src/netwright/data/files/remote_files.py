@@ -45,10 +45,12 @@ class RemoteFiles:
             with ProcessLock(path.with_suffix(".lock")):
                 for part in self.folder.glob(f"{PREFIX}{path.name}-*{SUFFIX}"):
                     part.unlink(missing_ok=True)  # of a process that was killed on the way
-                if not path.exists():
-                    self._make_room(shard, path.with_suffix(WANTED))
-                    fetch(shard, path)
-                path.with_suffix(WANTED).unlink(missing_ok=True)
+                try:
+                    if not path.exists():
+                        self._make_room(shard, path.with_suffix(WANTED))
+                        fetch(shard, path)
+                finally:
+                    path.with_suffix(WANTED).unlink(missing_ok=True)
             path.with_suffix(".lock").unlink(missing_ok=True)
 
     def _make_room(self, shard: Shard, wanted: Path) -> None:
