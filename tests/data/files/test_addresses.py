@@ -11,7 +11,14 @@ from netwright.recipes.plan.recipe import parse_recipe
 
 
 @pytest.mark.parametrize(
-    "address", ["https://ann:S3cret@host/x.tar", "http://S3cret@host/", "s3://ann:S3cret@b/x"]
+    "address",
+    [
+        "https://ann:S3cret@host/x.tar",
+        "http://S3cret@host/",
+        "s3://ann:S3cret@b/x",
+        "s3://ann:S3/cret@b/x",
+        "https://ann:S3/cret@host/x",
+    ],
 )
 def test_addresses_with_a_password_are_refused_without_repeating_it(address: str) -> None:
     for read in (
@@ -21,9 +28,19 @@ def test_addresses_with_a_password_are_refused_without_repeating_it(address: str
     ):
         with pytest.raises(ConfigError, match="holds a user name or a password") as refusal:
             read(address)
-        assert "S3cret" not in str(refusal.value)
+        assert "cret" not in str(refusal.value)
+    check_no_password("https://host:80/a:b@c.tar")
     check_no_password("abfs://box@account.dfs.core.windows.net/a:b@c.tar")
     check_no_password("hf://datasets/owner/name@main/data/*.parquet")
+
+
+def test_addresses_with_a_signature_are_refused_without_repeating_it() -> None:
+    for name in ("sig", "a=b&X-Amz-Signature", "X-Goog-Signature", "token", "a=b&private_token"):
+        with pytest.raises(ConfigError, match="holds a signature or a token") as refusal:
+            ImageShardsConfig(path=f"https://host/x.tar?{name}=S3cret")
+        assert "S3cret" not in str(refusal.value)
+    check_no_password("https://host/tokens/sig=1.csv?version=2&design=3")
+    check_no_password("folder?token=1")
 
 
 def test_a_scheme_makes_an_address() -> None:

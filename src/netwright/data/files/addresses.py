@@ -2,7 +2,7 @@
 
     s3://bucket/shards/*.tar    gs://...    hf://datasets/owner/name/data/*.parquet    memory://...
 
-A user name or a password in one is refused: runs keep the address.
+A user name, a password or a signature in one is refused: runs keep the address.
 """
 
 import contextlib
@@ -24,6 +24,14 @@ SCHEMES = {
     "hf": "huggingface_hub",
     LOCAL: "fsspec",
 }
+# A secret may hold a slash; of a server, what stands behind a colon may be its port.
+_PASSWORD = re.compile(
+    r"https?://[^/?#]*@|https?://[^/?#@]*:(?!\d*/).*@|(?<!http)(?<!https)://[^/?#@]*:.*@",
+    re.IGNORECASE,
+)
+_SIGNATURE = re.compile(
+    r"[?&;][^=&;]*(?:sig|signature|token|secret|password|api[_-]?key)=", re.IGNORECASE
+)
 
 
 def is_address(path: str) -> bool:
@@ -32,14 +40,19 @@ def is_address(path: str) -> bool:
 
 
 def check_no_password(path: str) -> None:
-    """Refuse an address with a name and a password, which would be written into the run's recipe.
+    """Refuse an address with a password or a signature, which the run's recipe would keep.
 
     In abfs://container@account.dfs.core.windows.net nobody is named.
     """
-    if re.search(r"https?://[^/?#]*@|://[^/?#@]*:[^/?#]*@", path, re.IGNORECASE):
+    if _PASSWORD.search(path):
         raise ConfigError(
             "the address holds a user name or a password, which runs would keep in config.yaml: "
             "leave it out, and give it to the system in the way of its package"
+        )
+    if is_address(path) and _SIGNATURE.search(path):
+        raise ConfigError(
+            "the address holds a signature or a token, which runs would keep in config.yaml: copy "
+            "what lies there to this machine"
         )
 
 
