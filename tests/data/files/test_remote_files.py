@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import fsspec
@@ -11,6 +12,7 @@ import torch
 
 from netwright.core.errors import ConfigError, DataError, RunError
 from netwright.core.files.storage import PREFIX, SUFFIX
+from netwright.data.files import remote_files
 from netwright.data.files.remote_files import RemoteFiles
 from netwright.data.fingerprint import fingerprint
 from netwright.data.loading.stored import StoredSplit
@@ -140,6 +142,19 @@ def test_a_copy_that_is_removed_while_it_is_opened_is_read(
     handle = remote.open(shard)
     assert opened == [handle] and os.pread(handle, 99, 0) == b"content"
     os.close(handle)
+
+
+def test_a_file_of_a_web_server_is_not_asked_for_what_is_in_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    system = SimpleNamespace(
+        info=lambda place: {"size": 4},
+        checksum=lambda place: 1,
+        unstrip_protocol=lambda place: place,
+    )
+    monkeypatch.setattr(remote_files, "system_of", lambda address: (system, address))
+    ((shard,), _) = remote_files.list_remote("https://host/a.csv", lambda name: True)
+    assert shard.address == "https://host/a.csv"
 
 
 def test_a_copy_that_failed_takes_no_room(store: Any, tmp_path: Path) -> None:

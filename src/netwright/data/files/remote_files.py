@@ -87,9 +87,15 @@ def list_remote(address: str, is_wanted: Callable[[str], bool]) -> tuple[list[Sh
     with telling_of(address):
         if any(mark in place for mark in "*?["):
             found = sorted(system.glob(place))
+        elif _is_web(address) and is_wanted(place):
+            found = [place]  # to ask whether it is a folder would read it
         else:
             found = sorted(system.find(place)) if system.isdir(place) else [place]
         return [_listed(system, name) for name in found if is_wanted(name)], found
+
+
+def _is_web(address: str) -> bool:
+    return address.lower().startswith(("http://", "https://"))
 
 
 def fetch(shard: Shard, path: Path) -> None:
