@@ -28,7 +28,7 @@ OTHERS = (
     "torch._dynamo",
 )
 # Of the extras fast and serve, and what torch brings where there is a GPU.
-OPTIONAL = {"numba", "starlette", "triton", "uvicorn"}
+OPTIONAL = {"httptools", "numba", "starlette", "triton", "uvicorn"}
 
 
 def import_everything() -> None:

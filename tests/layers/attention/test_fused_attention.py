@@ -111,11 +111,13 @@ def test_gradients_are_finite_where_all_scores_are_low(
     mask = torch.ones(4, places, places, dtype=torch.bool, device="cuda") if masked else None
     with torch.autocast("cuda", torch.bfloat16):
         found = torch.autograd.grad(layer(x, mask).float().square().sum(), [x, *layer.parameters()])
-    with sdpa_kernel(SDPBackend.MATH):
-        wanted = torch.autograd.grad(layer(x, mask).square().sum(), [x, *layer.parameters()])
+    # Queries and keys this large are rounded by up to 0.06: the formula has to see the same ones.
+    with sdpa_kernel(SDPBackend.MATH), torch.autocast("cuda", torch.bfloat16):
+        read = layer(x, mask).float()
+    wanted = torch.autograd.grad(read.square().sum(), [x, *layer.parameters()])
     assert all(bool(part.isfinite().all()) for part in found)
     for ours, exact in zip(found, wanted, strict=True):
-        assert (ours - exact).norm() <= 0.1 * exact.norm() + 1e-3
+        assert (ours - exact).norm() <= 0.05 * exact.norm() + 1e-3
 
 
 @on_cuda
@@ -132,6 +134,7 @@ def test_cross_attention_has_finite_gradients_where_all_scores_are_low() -> None
 
 
 @on_cuda
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:DeprecationWarning")
 def test_compiled_attention_has_finite_gradients_where_all_scores_are_low() -> None:
     layer, x = pulled_down(64, -120.0, causal=False)
     compiled = torch.compile(layer, fullgraph=True, backend="aot_eager")
