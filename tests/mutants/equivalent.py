@@ -153,10 +153,10 @@ EQUIVALENT = (
         within="rstrip('.')",
     ),
     Equivalent(
-        "data/tables/table.py",
+        "data/tables/targets.py",
         "0 -> 1",
         "one training row has no feature that varies and was refused: the second is there too",
-        within="(reals == reals[0])",
+        within="(targets == targets[0])",
     ),
     Equivalent(
         "data/tables/targets.py",
