@@ -205,7 +205,7 @@ def draw(measured: list[Row], computed: list[Row], path: Path) -> None:
     mpl.rcParams.update({"svg.hashsalt": "netwright", "font.size": 9})
     from matplotlib import pyplot
 
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(9, 3.6), sharey=True)
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(9, 4.1), sharey=True)
     colours = {"replicate": "#1f77b4", "shard": "#d62728", "ddp": "#7f7f7f"}
     for engine in ENGINES:
         for kind, marker in (("weak", "o"), ("strong", "s")):
@@ -228,7 +228,8 @@ def draw(measured: list[Row], computed: list[Row], path: Path) -> None:
         xticks=WORLDS,
         ylim=(0, 1.2),
     )
-    left.legend(fontsize=7, ncols=2, loc="lower left")
+    below = {"fontsize": 8, "frameon": False, "loc": "upper center", "bbox_to_anchor": (0.5, -0.16)}
+    left.legend(ncols=3, **below)
     for kind, colour in (("weak", "#2ca02c"), ("strong", "#9467bd")):
         rows = [row for row in computed if row["kind"] == kind]
         right.plot(
@@ -245,7 +246,7 @@ def draw(measured: list[Row], computed: list[Row], path: Path) -> None:
         xlabel="GPUs",
         xscale="log",
     )
-    right.legend(fontsize=8, loc="lower left")
+    right.legend(**below)
     figure.tight_layout()
     figure.savefig(path, metadata={"Date": None})
 
