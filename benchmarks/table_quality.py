@@ -20,7 +20,10 @@ Worse is said where the whole interval lies on the wrong side of 0. The uncorrec
 takes the ten for independent and is too narrow, stands beside it as "p <".
 
 A measurement of hours goes in parts: with --keep FILE the scores of a half are written as they
-come, a round of all tables after the other, and what the file has is not measured again.
+come, a round of all tables after the other, and what the file has is not measured again. With
+--part I/N a process measures every N-th half of that list from the I-th on and prints no tables;
+N processes, each with a file of its own, share the work, and --keep with the lines of all files
+(`cat`) prints the tables.
 """
 
 import argparse
@@ -218,8 +221,9 @@ class Kept:
 
     def __init__(self, path: Path | None, limit: float | None) -> None:
         self.path, self.limit = path, limit
-        lines = path.read_text().splitlines() if path and path.exists() else []
-        self.found = {tuple(key): Scores(*scores) for key, scores, _ in map(json.loads, lines)}
+        self.lines = path.read_text().splitlines() if path and path.exists() else []
+        found = map(json.loads, self.lines)
+        self.found = {tuple(key): Scores(*scores) for key, scores, _ in found}
 
     def once(
         self, table: str, contestant: str, seed: int, half: int, measured: Callable[[], Scores]
@@ -231,25 +235,28 @@ class Kept:
             start = time.monotonic(), time.process_time()
             self.found[key] = measured()
             taken = time.monotonic() - start[0], time.process_time() - start[1]
-            if self.path is not None:
-                with self.path.open("a") as file:
-                    file.write(json.dumps([key, self.found[key], taken]) + "\n")
+            self.lines.append(json.dumps([key, self.found[key], taken]))
+            if self.path is not None:  # as a whole: a kill leaves the old file or the new one
+                written = self.path.with_name(self.path.name + ".new")
+                written.write_text("".join(f"{line}\n" for line in self.lines))
+                written.replace(self.path)
         return self.found[key]
 
 
 def contest(
-    name: str, contestants: Mapping[str, Contestant], seed: int, kept: Kept
-) -> dict[str, list[Scores]]:
-    """Contestant -> its scores on the two halves of a table, the same for all of them."""
+    name: str, contestants: Mapping[str, Contestant], seed: int, half: int, kept: Kept
+) -> dict[str, Scores]:
+    """Contestant -> its scores on a half of a table, the same half for all of them."""
     table = TABLES[name]()
-    found: dict[str, list[Scores]] = {one: [] for one in contestants}
     kind = StratifiedKFold if table.is_class else KFold
     halves = kind(FOLDS, shuffle=True, random_state=seed)
-    for half, (train, test) in enumerate(halves.split(table.frame, table.frame[TARGET])):
-        for one, contestant in contestants.items():
-            measured = partial(measure, contestant, table, train, test, seed)
-            found[one].append(kept.once(name, one, seed, half, measured))
-    return found
+    train, test = list(halves.split(table.frame, table.frame[TARGET]))[half]
+    return {
+        one: kept.once(
+            name, one, seed, half, partial(measure, contestant, table, train, test, seed)
+        )
+        for one, contestant in contestants.items()
+    }
 
 
 class Gap(NamedTuple):
@@ -338,6 +345,14 @@ GAPS = {
 }
 
 
+def _part(text: str) -> slice:
+    """Of a list, the I-th of N parts: every N-th from the I-th on."""
+    place, parts = map(int, text.split("/"))
+    if not 1 <= place <= parts:
+        raise ValueError(text)
+    return slice(place - 1, None, parts)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -347,6 +362,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=CONTESTANTS, help="contestants (all)")
     parser.add_argument("--search", type=float, metavar="SECONDS", help="search over models too")
     parser.add_argument("--keep", type=Path, metavar="FILE", help="scores as they come")
+    parser.add_argument("--part", type=_part, metavar="I/N", help="measure these halves alone")
     add_json_option(parser)
     options = parser.parse_args()
     chosen = {name: CONTESTANTS[name] for name in options.only or CONTESTANTS}
@@ -356,11 +372,15 @@ def main() -> None:
         name: {one: [] for one in chosen} for name in options.tables
     }
     kept, start = Kept(options.keep, options.search), time.process_time()
-    for seed, name in product(range(options.rounds), options.tables):
-        for one, scores in contest(name, chosen, seed, kept).items():
-            all_found[name][one] += scores
+    halves = list(product(range(options.rounds), options.tables, range(FOLDS)))
+    for seed, name, half in halves[options.part or slice(None)]:
+        for one, scores in contest(name, chosen, seed, half, kept).items():
+            all_found[name][one].append(scores)
         if not options.json:
-            print(f"{seed}, {name}: {time.process_time() - start:.0f} CPU-s", flush=True)
+            cpu = time.process_time() - start
+            print(f"{seed}, {name}, half {half}: {cpu:.0f} CPU-s", flush=True)
+    if options.part:
+        return
     columns = {"contestant": ("contestant", ""), "mean rank": ("rank", ".2f")}
     columns |= {name: (name, ".3f") for name in options.tables}
     for loss, measured in ((False, "scores, higher is better"), (True, "losses, lower is better")):
