@@ -130,6 +130,18 @@ def test_how_many_rows_are_taken_at_a_time_does_not_matter(
     assert fingerprint(table()) == whole
 
 
+@pytest.mark.parametrize("threads", [2, 3, 16])
+def test_how_many_threads_share_the_rows_does_not_matter(
+    monkeypatch: pytest.MonkeyPatch, threads: int
+) -> None:
+    whole = fingerprint(table())
+    assert len(module._parts(table().inputs)) == 1  # few bytes: no thread is worth its start
+    monkeypatch.setattr(module, "LARGE", 1)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
+    assert len(module._parts(table().inputs)) == min(threads, 10)  # rows
+    assert fingerprint(table()) == whole
+
+
 def test_memory_layout_does_not_matter() -> None:
     split = table()
     strided = replace(split, inputs=split.inputs.t().contiguous().t())

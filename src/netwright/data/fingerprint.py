@@ -8,6 +8,8 @@ Shapes: N examples, n of them at a time, W words of eight bytes in one of them.
 
 import hashlib
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -23,6 +25,7 @@ from netwright.data.loading.windows import WindowSplit
 from netwright.data.pixels import PixelSplit
 
 CHUNK = 2**19  # bytes at a time, or a row: they stay in the processor's cache
+LARGE = 2**24  # bytes that are worth a thread
 OF_LOADER = "first batches"  # the rows are those that a loader gives first
 ODD = 0x5851F42D4C957F2D  # a multiplier that spreads bits well (Knuth's MMIX generator)
 WORD, HALF = 8, np.uint64(32)  # bytes of a word, and bits of half of one
@@ -90,9 +93,24 @@ def _row_numbers(values: Tensor, part: int) -> Tensor:
     at_once = max(1, CHUNK // max(1, a_row))
     random = torch.Generator().manual_seed(part)
     factors = torch.randint(-(2**62), 2**62, (-(-a_row // WORD),), generator=random) | 1
-    sums = np.empty(len(values), np.uint64)
-    _weigh(_chunks(values.detach(), at_once), factors.numpy().view(np.uint64), sums)
+    weights, sums = factors.numpy().view(np.uint64), np.empty(len(values), np.uint64)
+
+    def weigh(rows: slice) -> None:
+        _weigh(_chunks(values.detach()[rows], at_once), weights, sums[rows])
+
+    parts = _parts(values)
+    with ThreadPoolExecutor(len(parts)) as pool:  # numpy lets go of Python's lock
+        for _ in pool.map(weigh, parts):
+            pass
     return _mixed(torch.from_numpy(sums.view(np.int64)) + part + 1)
+
+
+def _parts(values: Tensor) -> list[slice]:
+    """The rows of each thread; of what lies on another device there is one."""
+    most = torch.get_num_threads() if values.device.type == "cpu" else 1
+    count = max(1, min(most, values.nbytes // LARGE, len(values)))
+    bounds = [len(values) * place // count for place in range(count + 1)]
+    return [slice(first, last) for first, last in pairwise(bounds)]
 
 
 def _weigh(chunks: Iterable[Words], factors: Words, sums: Words) -> None:
