@@ -15,6 +15,7 @@ from netwright.core.errors import ConfigError, RunError
 from netwright.core.seeding import seeded
 from netwright.data.catalog import load
 from netwright.models.catalog import MODELS
+from netwright.models.transformers.gpt import GPT
 from netwright.train.building import check_sharding
 from netwright.train.callback import Callback
 from netwright.train.callbacks.non_finite import GuardNonFinite
@@ -37,6 +38,7 @@ from tests.train.engines.sharded_runs import (
     live_together,
     run_ranks,
 )
+from tests.train.token_data import KINDS
 from tests.train.toy_runs import SHORT, toy_data, toy_net
 
 CASES = [(model, world) for model in MODEL_SETTINGS for world in (2, 4)]
@@ -180,6 +182,26 @@ def test_weights_used_outside_of_their_block_are_gathered_with_all() -> None:
         found.append(torch.cat([weight.flatten() for weight in model.parameters()]))
     assert blocks_of(model) == []
     torch.testing.assert_close(*found, rtol=0, atol=1e-6)
+
+
+@pytest.mark.usefixtures("group")
+def test_shards_of_a_language_model_make_no_logits_of_a_whole_batch(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data = data_for("gpt")
+
+    def learned(parallel: Any) -> dict[str, torch.Tensor]:
+        model, config = build("gpt"), TrainConfig(max_steps=3, lr=0.01, parallel=parallel)
+        trainer = Trainer(config, task_for(data))
+        trainer.fit(trainer.start(model, data), data)
+        return model.state_dict()
+
+    expected = learned("replicate")
+    monkeypatch.setattr("netwright.train.tasks.per_token.LARGE_VOCABULARY", 2)
+    monkeypatch.setattr("netwright.losses.linear_cross_entropy.MOST_LOGITS", 3 * KINDS)
+    monkeypatch.delattr(GPT, "forward")  # gives all logits
+    for name, weight in learned("shard").items():
+        torch.testing.assert_close(weight, expected[name], rtol=0, atol=1e-10)
 
 
 def test_without_a_process_group_shards_are_refused() -> None:

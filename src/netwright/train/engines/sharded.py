@@ -21,12 +21,14 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
-from torch.distributed.fsdp import FSDPModule, fully_shard
+from torch.distributed.fsdp import FSDPModule, fully_shard, register_fsdp_forward_method
 from torch.distributed.tensor import DTensor, Shard
 from torch.optim import Optimizer
 
 from netwright.core.errors import ConfigError, RunError
-from netwright.core.trees import map_tensors
+from netwright.core.outputs import TokenScorer, UnscoredTokens
+from netwright.core.trees import Tree, map_tensors
+from netwright.layers.module_hooks import AROUND_PARTS, count_hooks
 from netwright.optimizers.optimizer import Kernel
 from netwright.train.engines.engine import Engine
 from netwright.train.engines.part import Part, ReadRows, rows_of
@@ -70,7 +72,11 @@ class ShardedEngine(Engine):
         self.built = model
         trained = _structure_of(model)
         self.mesh = init_device_mesh(device.type, (self.ranks.world,))
+        hooks = count_hooks(trained)
         self._shard(trained, self.mesh)
+        if isinstance(trained, TokenScorer):
+            _gather_for_unscored(trained)
+            setattr(trained, AROUND_PARTS, count_hooks(trained) - hooks)
         trained.to_empty(device=device)
         with torch.no_grad():
             for own, whole in zip(_tensors(trained), _tensors(model), strict=True):
@@ -145,6 +151,22 @@ class ShardedEngine(Engine):
         device = next(trained.parameters()).device
         if _fits(self.built, device):
             self.built.to(device)
+
+
+def _gather_for_unscored(model: Any) -> None:
+    """Let weights be gathered for `unscored` as for `forward`.
+
+    The head's are copied: logits are made of them when those that were gathered are gone.
+    """
+    plain = model.unscored
+
+    def unscored(inputs: Tree) -> UnscoredTokens:
+        made: UnscoredTokens = plain(inputs)
+        bias = None if made.bias is None else made.bias.clone()
+        return made._replace(weight=made.weight.clone(), bias=bias)
+
+    model.unscored = unscored
+    register_fsdp_forward_method(model, "unscored")
 
 
 def _as_part(tensor: Tensor) -> Any:

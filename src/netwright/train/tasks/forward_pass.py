@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from netwright.core.outputs import Output, TokenScorer, UnscoredTokens
 from netwright.core.trees import Tree
-from netwright.layers.module_hooks import has_hooks
+from netwright.layers.module_hooks import is_watched
 from netwright.train.tasks.task import Task
 
 ModelOutput = Tensor | Output | UnscoredTokens
@@ -19,11 +19,11 @@ def forward_for(model: nn.Module, task: Task) -> Forward:
     A model that is watched from outside is called as a whole, from when on it is: its hooks run
     then.
     """
-    if not (task.scores_in_parts and isinstance(model, TokenScorer)) or has_hooks(model):
+    if not (task.scores_in_parts and isinstance(model, TokenScorer)) or is_watched(model):
         return model
 
     def short_of_logits(inputs: Tree) -> ModelOutput:
-        output: ModelOutput = model(inputs) if has_hooks(model) else model.unscored(inputs)
+        output: ModelOutput = model(inputs) if is_watched(model) else model.unscored(inputs)
         return output
 
     return short_of_logits
