@@ -45,7 +45,37 @@ def test_memory_by_hand() -> None:
     for kind in ("weights", "gradients", "optimizer"):
         assert sharded[kind] == found[kind] / 4
     assert sharded["activations"] == (4 * 12 + 36) * 768 * 64 * 1024
-    assert sharded["buffers"] > found["buffers"] and sharded["half copies"] < found["half copies"]
+    assert sharded["half copies"] == found["half copies"] == 2 * 124_439_808
+    head, vectors = 4 * 50_257 * 768, 6 * 768 * 64 * 1024
+    assert found["buffers"] == 2 * 2**30 + vectors + head
+    around = 4 * (124_439_808 - 12 * 12 * 768**2)
+    assert sharded["buffers"] == found["buffers"] + head + around + 2 * 4 * 12 * 768**2
+
+
+def test_gradients_grow_while_activations_go_unless_they_wait_for_another_batch() -> None:
+    size = size_of("gpt2", 1024)
+    held = 12 * 124_439_808 + H200.reserved
+    for rows, batch in ((1, 1), (64, 64), (32, 64)):
+        setting = Setting(shard=False, recompute=False, rows=rows)
+        found = foresee(size, H200, setting, gpus=1, batch=batch)
+        forward = sum(found.memory[kind] for kind in ("half copies", "activations", "buffers"))
+        gradients = found.memory["gradients"]
+        both = forward + gradients if found.passes > 1 else max(forward, gradients)
+        assert found.most == held + both
+
+
+def test_time_by_hand() -> None:
+    size = size_of("gpt2", 1024)
+    tokens, weights = 64 * 1024, size.weights
+    features = 9 * 36 * 12 * 768 * tokens
+    moved = float(features + 10 * 50_257 * tokens + (36 + 12) * weights)
+    found = foresee(size, H200, ALONE, gpus=1, batch=64)
+    flops = needed_flops(size) * tokens
+    assert found.compute == pytest.approx(flops / H200.flops + moved / H200.bandwidth)
+    setting = Setting(shard=True, recompute=True, rows=32)
+    sharded = foresee(size, H200, setting, gpus=2, batch=128)
+    moved += features / 3 + (36 / 2 + 2 * (12 + 24) - 36 - 12) * weights
+    assert sharded.compute == pytest.approx(4 / 3 * flops / H200.flops + moved / H200.bandwidth)
 
 
 def test_fewer_texts_at_a_time_take_less_memory_and_no_less_time() -> None:

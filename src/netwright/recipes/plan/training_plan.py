@@ -4,24 +4,35 @@ With P weights, L layers of width D, V tokens of the vocabulary, n = b T tokens 
 and N GPUs, in mixed precision (autocast to bfloat16) with Adam, in bytes:
 
     weights       4 P    gradients   4 P    optimizer   8 P     of each 1/N where they are sharded
-    half copies   2 P    of the weights, which autocast keeps for the backward pass
+    half copies   2 P    of the weights, which autocast keeps to the end of the forward pass
     activations   36 L D n      4 L D n + 36 D n where blocks are computed again
-    buffers       logits of a part of the tokens, and two gathered blocks where weights are sharded
+    buffers       logits of a part of the tokens, and the gradients of head and vectors, which are
+                  made with them; two gathered blocks and the head where weights are sharded
+    at the most   weights + optimizer + the larger of gradients, which grow while the rest is let
+                  go, and half copies + activations + buffers; or of both, where gradients wait for
+                  another batch of their update
 
     FLOPs         6 M n + 6 L D T n     M = weights in products; attention looks back only
-                  4/3 of it where blocks are computed again
-    seconds       FLOPs / rate + 5 activations / bandwidth + 28 P / bandwidth, and communication:
-                  a sum of 4 P bytes after the last backward pass (replicate), or 4 P gathered twice
-                  for each batch and 4 P scattered (shard), of which what exceeds the work counts
+    bytes         9 * 36 L D n + 10 V n + 36 P of an update, and 12 P (shard: 36 P) of each batch,
+                  that kernels read and write
+                  4/3 of both of blocks that are computed again
+    seconds       FLOPs / rate + bytes / bandwidth, and communication: a sum of 4 P bytes after the
+                  last backward pass (replicate), or 4 P gathered twice for each batch and 4 P
+                  scattered (shard), of which what exceeds the work counts
 
 The 36 bytes: the sum before each norm (4 + 4), its norms (2 + 2), queries, keys and values (6),
-what attention gives (2), and the hidden units before and after their activation (8 + 8).
+what attention gives (2), and the hidden units before and after their activation (8 + 8). Without a
+compiler about 100 are read or written of a feature in the forward pass and 230 in the backward
+pass. A logit (2 bytes) is written, scored in its place and read by two products. Of a weight Adam
+reads and writes 28 bytes, the guard 8, the casts to the half format and of the gradient 12; sharded
+ones are also copied out of what was gathered, twice, and gradients into what is scattered (24).
 
 Shapes: b texts of T tokens.
 Source: Korthikanti et al., "Reducing Activation Recomputation in Large Transformer Models" (2022);
 Rajbhandari et al., "ZeRO" (2020); Chowdhery et al., "PaLM" (2022), appendix B (utilisation).
 """
 
+import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isqrt
@@ -38,8 +49,11 @@ from netwright.recipes.plan.machines import Machine
 
 KEPT = 36  # bytes of a feature of a token and layer, for the backward pass
 KEPT_OF_BLOCK = 4  # the same where the block is computed again
-TRAFFIC = 5  # times that an activation is written or read
-MOVED = 28  # bytes of a weight that an update by Adam reads and writes
+TRAFFIC = 9  # times that an activation is written or read
+OF_LOGIT = 10  # bytes that are written and read of each
+MOVED = 36  # bytes of a weight that an update by Adam reads and writes
+CAST = 12  # bytes of a weight that each batch does
+COPIED = 24  # more of them where weights are sharded
 USUAL_VOCABULARY = 50_257  # GPT-2's
 
 
@@ -168,16 +182,16 @@ def best_of(found: list[Outlook]) -> Outlook | None:
 def foresee(size: GPTSize, machine: Machine, setting: Setting, *, gpus: int, batch: int) -> Outlook:
     """What one setting will take; see the file."""
     memory = foreseen_memory(size, setting, gpus)
-    held = memory["weights"] + memory["optimizer"] + memory["half copies"]
-    forward = memory["activations"] + memory["buffers"]
-    most = machine.reserved + held + max(forward, memory["gradients"])
     tokens, passes = batch // gpus * size.tokens, batch // gpus // setting.rows
+    forward = memory["half copies"] + memory["activations"] + memory["buffers"]
+    meanwhile = max if passes == 1 else operator.add
+    held = memory["weights"] + memory["optimizer"] + meanwhile(forward, memory["gradients"])
+    most = machine.reserved + held
+    again = 4 / 3 if setting.recompute else 1
     flops = needed_flops(size) * tokens
-    work = flops * (4 / 3 if setting.recompute else 1) / machine.flops
-    kept = KEPT * size.layers * size.width * tokens
-    sharing = gpus if setting.shard else 1
-    moved = TRAFFIC * kept + MOVED * size.weights / sharing
-    compute = work + moved / machine.bandwidth
+    of_token = again * TRAFFIC * KEPT * size.layers * size.width + OF_LOGIT * size.vocabulary
+    moved = of_token * tokens + moved_of_weights(size, setting, gpus, passes)
+    compute = again * flops / machine.flops + moved / machine.bandwidth
     communication = foreseen_communication(size, machine, setting, gpus, passes)
     seconds = max(compute, communication) if setting.shard else compute + communication
     return Outlook(
@@ -194,6 +208,12 @@ def foresee(size: GPTSize, machine: Machine, setting: Setting, *, gpus: int, bat
     )
 
 
+def moved_of_weights(size: GPTSize, setting: Setting, gpus: int, passes: int) -> float:
+    """Bytes of weights, gradients and moments that a GPU reads and writes in a step."""
+    sharing, copied = (gpus, COPIED) if setting.shard else (1, 0)
+    return (MOVED / sharing + (CAST + copied) * passes) * size.weights
+
+
 def needed_flops(size: GPTSize) -> float:
     """Of a token, forward and back."""
     return 6 * size.multiplied + 6 * size.layers * size.width * size.tokens
@@ -205,19 +225,19 @@ def foreseen_memory(size: GPTSize, setting: Setting, gpus: int) -> dict[str, flo
     tokens = setting.rows * size.tokens
     of_block = (size.multiplied - size.vocabulary * size.width) / size.layers
     around = size.weights - of_block * size.layers
-    halves = 2 * (of_block + around) if setting.recompute else 2 * size.weights
     per_token = (
         KEPT_OF_BLOCK * size.layers * size.width + KEPT * size.width
         if setting.recompute
         else KEPT * size.layers * size.width
     )
-    logits = 2 * min(tokens * size.vocabulary, MOST_ON_CUDA) + 6 * tokens * size.width
-    gathered = 4 * (2 * of_block + around) if setting.shard else 0
+    head = size.vocabulary * size.width
+    logits = 2 * min(tokens * size.vocabulary, MOST_ON_CUDA) + 6 * tokens * size.width + 4 * head
+    gathered = 4 * (2 * of_block + around + head) if setting.shard else 0
     return {
         "weights": 4 * size.weights / sharing,
         "gradients": 4 * size.weights / sharing,
         "optimizer": 8 * size.weights / sharing,
-        "half copies": halves,
+        "half copies": 2 * size.weights,
         "activations": per_token * tokens,
         "buffers": logits + gathered,
     }
