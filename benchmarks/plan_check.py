@@ -1,23 +1,28 @@
 """How near the estimates of `netwright plan` come: memory and seconds of a step, on the GPU here.
 
 Measured: trainings of GPTs on one GPU, texts of 1,024 random tokens, bfloat16, AdamW, without
-dropout and CUDA graphs. Memory is the most that was allocated, and is compared with the estimate
-without what is reserved. Seconds of a step are those of the later updates alone, and the clock
-waits for the GPU at both ends. One network is trained as a replica and sharded (FSDP2):
+dropout, CUDA graphs and the doctor, who looks often at the first updates alone. Memory is the most
+that was allocated, and is compared with the estimate without what is reserved. Seconds of a step
+are those of the later updates of one pass, and the clock waits for the GPU at both ends. One
+network is trained as a replica and sharded (FSDP2):
 
     cost of FSDP2 = seconds of a step, sharded / seconds of a step - 1
 
 The GPU is calibrated first, as `netwright plan --calibrate` does. The gate: memory within 10 % and
 seconds within 20 %, and FSDP2 costs at most 5 %.
 
-Each row is printed when it is measured. A training that fails is told, and the others go on.
+Each training has a process of its own, which starts with an empty GPU, and each row is printed when
+it is measured: one that fails or hangs is told, and the others go on. What is wanted most comes
+first.
 
-`--small` is a try of a few seconds on a CPU, without memory and gate.
+`--small` is a try of a minute on a CPU, without memory and gate.
 """
 
 import argparse
-import gc
+import json
 import math
+import os
+import subprocess
 import sys
 import time
 import traceback
@@ -34,7 +39,7 @@ from netwright.data.spec import DataSpec
 from netwright.recipes.fitting.fit import prepare
 from netwright.recipes.fitting.gradient_fit import gradient_fit
 from netwright.recipes.fitting.prepared import RunContext
-from netwright.recipes.plan.machines import MACHINES, Machine, calibrate
+from netwright.recipes.plan.machines import ASSUMED, HERE, Machine, calibrate, find_machine
 from netwright.recipes.plan.training_plan import USUAL_VOCABULARY, Setting, foresee, size_of
 from netwright.train.callback import Callback
 from netwright.train.ranks import joined
@@ -43,6 +48,7 @@ from netwright.train.state import TrainState
 MOST_OFF = {"memory": 0.1, "seconds": 0.2}
 MOST_COST = 0.05  # of FSDP2 on one GPU
 FIRST = 5  # updates before the clock starts
+LONGEST = 100.0  # seconds of a training with its start; the largest takes about 50
 COLUMNS = {
     "model": ("model", ""),
     "texts": ("texts", ""),
@@ -68,32 +74,33 @@ class Case(NamedTuple):
 
 
 CASES = (
-    Case("gpt2-medium", 32, False, shard=True),
     Case("gpt2-medium", 32, False),
     Case("gpt2", 64, False),
+    Case("gpt2-medium", 32, False, shard=True),
     Case("gpt2-xl", 8, True, shard=True),
+    Case("gpt2-large", 16, True),
     Case("gpt2", 64, True),
     Case("gpt2", 16, False),
-    Case("gpt2-large", 16, True),
 )
 SMALL = (
     Case("gpt", 2, True, shard=True, tokens=8),
     Case("gpt", 2, True, tokens=8),
-    Case("gpt", 3, False, shard=True, tokens=8),  # the processes of a case meet anew
+    Case("gpt", 3, False, shard=True, tokens=8),
 )
 
 
 class Clock(Callback):
-    """Seconds of the updates after the first ones."""
+    """Seconds of the updates after the first ones, and the most bytes up to the last of them."""
 
     def __init__(self, last: int) -> None:
-        self.last, self.began, self.seconds = last, 0.0, 0.0
+        self.last, self.began, self.seconds, self.most = last, 0.0, 0.0, 0
 
     def on_step_end(self, state: TrainState) -> None:
         if state.step not in {FIRST, self.last}:
             return
         if state.device.type == "cuda":
             torch.cuda.synchronize()
+            self.most = torch.cuda.max_memory_allocated()
         now = time.perf_counter()
         if state.step == FIRST:
             self.began = now
@@ -107,6 +114,8 @@ def parser() -> argparse.ArgumentParser:
     )
     options.add_argument("--steps", type=int, default=10, help="k, updates that are timed (10)")
     options.add_argument("--small", action="store_true", help="a try on a CPU")
+    options.add_argument("--row", type=int, help="the training of this place alone, from 0")
+    options.add_argument("--kind", default=HERE, help="of GPU, whose estimates these are (here)")
     add_json_option(options)
     return options
 
@@ -121,9 +130,9 @@ def measure(case: Case, steps: int, device: str) -> tuple[int, float]:
         vocab_size=USUAL_VOCABULARY,
     )
     draws = torch.Generator().manual_seed(0)
-    count = case.texts * case.tokens * 4 + 1
-    stream = torch.randint(4, USUAL_VOCABULARY, (count,), generator=draws)
     clock = Clock(FIRST + steps)
+    count = case.texts * case.tokens * clock.last + 1  # one pass: between two, much else is done
+    stream = torch.randint(4, USUAL_VOCABULARY, (count,), generator=draws)
     prepared = prepare(
         case.model,
         Data(
@@ -142,14 +151,14 @@ def measure(case: Case, steps: int, device: str) -> tuple[int, float]:
         activation_checkpointing=case.recompute,
         parallel="shard" if case.shard else "replicate",
         capture="off",
+        doctor=False,
         device=device,
     )
     if device == "cuda":
         torch.cuda.reset_peak_memory_stats()
     with joined(prepared.recipe.train.rank_timeout, shards=case.shard) as ranks:
         gradient_fit(prepared, RunContext(ranks=ranks, extra=[clock], quiet=True))
-    most = torch.cuda.max_memory_allocated() if device == "cuda" else 0
-    return most, clock.seconds / steps
+    return clock.most, clock.seconds / steps
 
 
 def measured_row(case: Case, machine: Machine, steps: int, device: str) -> Row:
@@ -186,24 +195,47 @@ def cost_of_sharding(rows: Sequence[Row]) -> float:
     return math.nan
 
 
+def in_process(place: int, kind: str, options: argparse.Namespace) -> Row:
+    """The row of a training, by a process of its own."""
+    words = [sys.executable, __file__, "--row", str(place), "--kind", kind]
+    words += ["--steps", str(options.steps), *(["--small"] if options.small else [])]
+    done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True, timeout=LONGEST)
+    row: Row = json.loads(done.stdout.splitlines()[-1])
+    return row
+
+
+def kind_here() -> str:
+    """The GPU at hand, as it is measured; or the one in the table, where that fails."""
+    try:
+        print(f"{calibrate()}", file=sys.stderr, flush=True)
+    except Exception:
+        traceback.print_exc()
+        return ASSUMED
+    return HERE
+
+
 def main() -> None:
     options = parser().parse_args()
+    cases, device = (SMALL, "cpu") if options.small else (CASES, "cuda")
     if not (options.small or torch.cuda.is_available()):
         sys.exit("this needs a GPU; --small is a try without one")
-    machine = MACHINES["h200"] if options.small else calibrate()
+    if options.row is not None:
+        torch.set_num_threads(len(os.sched_getaffinity(0)))  # shards are built on the host
+        machine = find_machine(options.kind)
+        print(json.dumps(measured_row(cases[options.row], machine, options.steps, device)))
+        return
+    kind = ASSUMED if options.small else kind_here()
     rows, failed = list[Row](), list[str]()
-    for case in SMALL if options.small else CASES:
-        device, began = "cpu" if options.small else "cuda", time.perf_counter()
+    for place, case in enumerate(cases):
+        began = time.perf_counter()
         try:
-            rows.append(measured_row(case, machine, options.steps, device))
+            rows.append(in_process(place, kind, options))
             said = f"{rows[-1]}"
-        except Exception:  # minutes of a GPU: what else can be measured is
+        except Exception as error:  # minutes of a GPU: what else can be measured is
             failed.append(f"{case} failed")
-            said = traceback.format_exc()
+            said = f"{error}"
         taken = time.perf_counter() - began
         print(f"{case} took {taken:.0f} s: {said}", file=sys.stderr, flush=True)
-        gc.collect()
-        torch.cuda.empty_cache()
     show(
         rows,
         COLUMNS,
