@@ -86,6 +86,10 @@ NAN, INFINITY = float("nan"), float("inf")
             {"augment": ("flip", "mixup=0.4"), "loss": "hinge"},
             "mixup mixes classes: it needs the loss cross-entropy, got 'hinge'",
         ),
+        (
+            {"augment": ("cutmix",), "loss": "hinge"},
+            "cutmix mixes classes: it needs the loss cross-entropy, got 'hinge'",
+        ),
     ],
 )
 def test_a_wrong_setting_is_refused_in_one_sentence(

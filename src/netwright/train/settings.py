@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from netwright.core.checks import is_finite_number
 from netwright.core.config import marked_fields
 from netwright.core.errors import ConfigError
-from netwright.data.augment.catalog import AUGMENTATIONS
+from netwright.data.augment.catalog import AUGMENTATIONS, MIXING
 from netwright.data.batches.split import NEEDS_STEPS, SourceSplit
 from netwright.data.dataset import Split
 from netwright.metrics.thresholds import read_rule
@@ -48,9 +48,9 @@ class TrainConfig(  # fields are listed from the last group to the first
         for augmentation in self.augment:
             name = augmentation.partition("=")[0].strip()
             AUGMENTATIONS.check(name)
-            if name == "mixup" and self.loss not in {None, "cross-entropy"}:
+            if name in MIXING and self.loss not in {None, "cross-entropy"}:
                 raise ConfigError(
-                    f"mixup mixes classes: it needs the loss cross-entropy, got {self.loss!r}"
+                    f"{name} mixes classes: it needs the loss cross-entropy, got {self.loss!r}"
                 )
         _check_class_weight(self.class_weight)
         if self.threshold is not None:

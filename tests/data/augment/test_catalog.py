@@ -5,7 +5,8 @@ import torch
 from torch import Tensor
 
 from netwright.data.augment.augmentation import Augmentation
-from netwright.data.augment.catalog import AUGMENTATIONS
+from netwright.data.augment.catalog import AUGMENTATIONS, MIXING
+from netwright.data.augment.mixing import Mixing
 from tests.repetition import for_each
 
 NAMES = list(AUGMENTATIONS)
@@ -53,7 +54,7 @@ def test_the_same_generator_gives_the_same_and_another_does_not(augmentation: Au
 
 def test_images_of_a_batch_are_changed_by_numbers_of_their_own(augmentation: Augmentation) -> None:
     x = images(1).expand(16, -1, -1, -1).clone()
-    x[8:] = images(2)[1]  # mixup needs two kinds
+    x[8:] = images(2)[1]  # mixing needs two kinds
     changed = augmentation.apply(x, augmentation.strength, stream())[:8]
     flips = [AUGMENTATIONS.load(name) for name in ("flip", "flip-vertical")]
     least = 2 if augmentation in flips else 3
@@ -66,7 +67,7 @@ def test_the_generators_of_the_process_stay_as_they_are(augmentation: Augmentati
     assert torch.equal(torch.get_rng_state(), before)
 
 
-@for_each("name", [name for name in NAMES if name != "mixup"])
+@for_each("name", [name for name in NAMES if name not in MIXING])
 def test_without_strength_nothing_changes(name: str) -> None:
     x = images(dtype=torch.float64)
     assert torch.allclose(AUGMENTATIONS.load(name).apply(x, 0, stream()), x, atol=1e-12)
@@ -88,6 +89,10 @@ def test_the_default_strength_is_allowed(name: str) -> None:
     augmentation.check(name, augmentation.strength, (3, 8, 8))
 
 
+def test_those_that_change_targets_are_known_without_loading_them() -> None:
+    assert {name for name in NAMES if isinstance(AUGMENTATIONS.load(name), Mixing)} == MIXING
+
+
 def test_names_and_usual_strengths_are_these() -> None:
     assert {name: AUGMENTATIONS.load(name).strength for name in AUGMENTATIONS} == {
         "flip": 0.5,
@@ -102,6 +107,7 @@ def test_names_and_usual_strengths_are_these() -> None:
         "noise": 0.05,
         "cutout": 4,
         "mixup": 0.2,
+        "cutmix": 1.0,
     }
 
 

@@ -7,7 +7,8 @@ import torch
 from scipy import stats
 
 from netwright.core.errors import ConfigError
-from netwright.data.augment.mixup import MIXUP, Partners, draw_partners
+from netwright.data.augment.mixing import Partners, draw_partners
+from netwright.data.augment.mixup import MIXUP
 from netwright.data.loading.loader import Batch
 
 

@@ -166,6 +166,12 @@ GREY = DataSpec(inputs="image", input_shape=(1, 8, 8), target="class", num_outpu
             "augmentation 'flip' must be given once, got ['flip', 'flip=1']",
         ),
         (
+            ["mixup", "cutmix"],
+            SPEC,
+            ConfigError,
+            "examples are mixed in one way, by mixup or cutmix, got ['mixup', 'cutmix']",
+        ),
+        (
             ["flip"],
             FEATURES,
             DataError,

@@ -41,6 +41,8 @@ def test_a_pipeline_gives_the_same_with_and_without_and_leaves_its_batch_alone()
         ("noise", "mixup", "rotation", "contrast", "crop=1"),
         ("cutout=2",),
         ("mixup",),
+        ("crop=2", "flip", "cutmix"),
+        ("cutmix", "noise"),
     )
     for specs in orders:
         pipeline, scratch = parse_augmentations(specs, spec), Scratch()

@@ -18,5 +18,7 @@ AUGMENTATIONS: Catalog[Augmentation] = Catalog(
         "noise": "netwright.data.augment.noise:NOISE",
         "cutout": "netwright.data.augment.cutout:CUTOUT",
         "mixup": "netwright.data.augment.mixup:MIXUP",
+        "cutmix": "netwright.data.augment.cutmix:CUTMIX",
     },
 )
+MIXING = frozenset({"mixup", "cutmix"})  # those that change targets, too

@@ -17,7 +17,7 @@ from netwright.core.seeding import derive_seed
 from netwright.data.augment.augmentation import Augmentation, Retouch
 from netwright.data.augment.catalog import AUGMENTATIONS
 from netwright.data.augment.geometric import Warp, draw_places, read_warped
-from netwright.data.augment.mixup import Mixup
+from netwright.data.augment.mixing import Mixing
 from netwright.data.augment.one_pass import changed_in_one_pass, is_one_pass
 from netwright.data.augment.places import read_nearest
 from netwright.data.augment.scratch import Scratch
@@ -40,7 +40,7 @@ class Pipeline:
 
     Args:
         steps: in the order in which they are done.
-        num_classes: of the targets, for mixup.
+        num_classes: of the targets, for those that mix them.
     """
 
     steps: tuple[Step, ...]
@@ -87,7 +87,7 @@ class Pipeline:
             return batch._replace(inputs=read_warped(batch.inputs, warps, places, out))
         for augmentation, strength in steps:
             out = None if scratch is None else _room(scratch, batch.inputs, augmentation)
-            if isinstance(augmentation, Mixup):
+            if isinstance(augmentation, Mixing):
                 batch = augmentation.mix(batch, strength, stream, self.num_classes, out)
             else:
                 changed = augmentation.apply(batch.inputs, strength, stream, out)
@@ -115,6 +115,8 @@ def parse_augmentations(specs: Sequence[str], spec: DataSpec) -> Pipeline:
     for name in names:
         if names.count(name) > 1:
             raise ConfigError(f"augmentation {name!r} must be given once, got {list(specs)}")
+    if sum(isinstance(step.augmentation, Mixing) for _, step in named) > 1:
+        raise ConfigError(f"examples are mixed in one way, by mixup or cutmix, got {list(specs)}")
     return Pipeline(tuple(step for _, step in named), spec.num_outputs)
 
 
@@ -126,7 +128,7 @@ def _described(spec: DataSpec) -> str:
 def _step(text: str, spec: DataSpec) -> tuple[str, Step]:
     name, equals, number = (part.strip() for part in text.partition("="))
     augmentation = AUGMENTATIONS.load(name)
-    if isinstance(augmentation, Mixup) and spec.target != "class":
+    if isinstance(augmentation, Mixing) and spec.target != "class":
         raise DataError(f"augmentation {name!r} mixes classes, got targets of kind {spec.target!r}")
     if spec.target == "boxes" and not isinstance(augmentation, Retouch):
         raise DataError(f"augmentation {name!r} moves pixels, and would not move their boxes")

@@ -125,7 +125,7 @@ def measure_contact_sheet(
     seed: int = 0,
     decode: tuple[Tensor, Tensor] | None = None,
 ) -> ContactSheet:
-    """The first image under each augmentation; the others are what mixup mixes it with.
+    """The first image under each augmentation; the others are what it is mixed with.
 
     Args:
         images: (N, C, I, J), encoded as for training.
