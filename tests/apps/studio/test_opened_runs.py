@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from urllib.parse import quote
 
+import numpy as np
 import pytest
 
 import netwright as nw
@@ -21,6 +22,17 @@ def test_a_run_answers_as_predict_does(studio: Open) -> None:
     expected = nw.open_run(visitor.folder / RUN).predict_proba([row])
     shown = [value for name, value in said.items() if name.startswith("p(")]
     assert shown == pytest.approx(list(expected[0]), abs=1e-6)
+
+
+def test_white_is_known_where_grey_images_are_scaled_numbers(studio: Open) -> None:
+    visitor = studio()
+    small = {name: value for name, value in SMALL.items() if name not in {"n", "noise"}}
+    nw.fit("mlp", "digits", out=visitor.folder / "digits", max_steps=1, **small)
+    assert visitor.get("/api/run?run=digits").json["takes"]["white"] == 16
+    assert visitor.get(f"/api/run?run={RUN}").json["takes"]["white"] is None
+    images = np.full((20, 1, 4, 4), 3.0), np.arange(20) % 2  # nobody knows what white is
+    nw.fit("mlp", images, out=visitor.folder / "own", max_steps=1, **small)
+    assert visitor.get("/api/run?run=own").json["takes"]["white"] is None
 
 
 def test_what_cannot_be_asked_is_refused_in_a_sentence(studio: Open) -> None:

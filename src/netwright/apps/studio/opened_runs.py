@@ -16,6 +16,7 @@ from netwright.apps.server.server_config import ServerConfig
 from netwright.core.errors import ConfigError
 from netwright.core.files.storage import read_bytes
 from netwright.core.trees import Tree
+from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.series.encoder import SeriesEncoder
 from netwright.data.tables.encoding import TableEncoder
 from netwright.data.tables.features.category_feature import CategoryFeature
@@ -71,13 +72,14 @@ class OpenedRuns:
         return self.served(name).run
 
     def description(self, name: str) -> dict[str, Any]:
-        """What it takes and gives, with all categories of each column."""
+        """What it takes and gives, with all categories of each column, and what white is."""
         served = self.served(name)
         told = describe_run(served, self.config)
         categories = _categories(served.run)
         for column in told["takes"]["columns"]:
             if column["name"] in categories:
                 column["values"] = categories[column["name"]]
+        told["takes"]["white"] = _white(served.run)
         return told
 
     def answer(self, name: str, media: str, body: bytes) -> Reply:
@@ -164,6 +166,15 @@ def _categories(run: Run) -> dict[str, list[str]]:
         for feature in part.features
         if isinstance(feature, CategoryFeature) and len(feature.categories) <= MOST_OFFERED
     }
+
+
+def _white(run: Run) -> float | None:
+    """The number of a white pixel, where grey images are numbers that are scaled to [0, 1]."""
+    encoder = run.preprocessor
+    if not isinstance(encoder, ArrayEncoder) or run.spec.inputs != "image":
+        return None
+    is_grey = len(encoder.input_shape) == 3 and encoder.input_shape[0] == 1
+    return 1 / encoder.factor if is_grey and encoder.factor < 1 and not encoder.mean else None
 
 
 def _given(settings: Mapping[str, str]) -> dict[str, Any]:

@@ -115,7 +115,7 @@ class AttentionMaps(View):
         wide, tall = self._sides
         name_ticks(axes, "x", self.keys, wide)
         name_ticks(axes, "y", self.queries, tall)
-        axes.set(xlabel="key", ylabel="looking")
+        axes.set(xlabel="key", ylabel="query")
         if name:
             axes.set_title(short_name(name, 30), fontsize=9)
         axes.spines[:].set_visible(True)

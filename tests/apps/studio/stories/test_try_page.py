@@ -34,6 +34,23 @@ def test_a_drawing_is_asked(browser: Browser, address: str, work: Path) -> None:
     browser.wait("document.querySelector('#hangs-on img')?.naturalWidth > 0")
 
 
+def test_a_drawing_is_asked_of_a_run_that_learned_from_numbers(
+    browser: Browser, address: str, work: Path
+) -> None:
+    words = ("softmax", "digits", "--out", "runs/digits", *SHORT)
+    assert typed(work, "train", *words).wait(120) == 0
+    browser.go(home(address) + "/try")
+    browser.wait("document.querySelector('canvas')")
+    browser.drag("canvas", [(0.5, 0.1), (0.5, 0.9)])
+    browser.wait("document.querySelector('#answer td')?.innerText === 'p(1)'")
+    assert browser.ask("document.querySelector('#command').innerText") == ""
+    browser.go(home(address) + "/inside?view=saliency")
+    browser.wait("document.querySelector('#shown img')?.naturalWidth > 0")
+    before = browser.ask("document.querySelector('#shown img').src")
+    browser.drag("canvas", [(0.5, 0.1), (0.5, 0.9)])
+    browser.wait(f"document.querySelector('#shown img').src !== {json.dumps(before)}")
+
+
 def test_odd_tables_are_asked(browser: Browser, address: str, work: Path) -> None:
     chosen = [f"kind {n}" for n in range(30)]
     rows = "".join(f"{n % 9},{chosen[n % 30]},{'ab'[n % 9 > 4]}\n" for n in range(120))

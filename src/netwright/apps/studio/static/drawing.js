@@ -1,10 +1,13 @@
-// A black square to draw on in white, as the handwritten digits are; it is sent as a picture.
+// A black square to draw on in white, as the handwritten digits are; it is sent as a picture or as its numbers.
 
 import { element } from "./elements.js";
 
-const SIDE = 280;
+const SIDE = 280, WHITE = 255;
 const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const CURSOR = "#d55e00";  // seen on black and on white
+
+// Whether a run takes pictures, or numbers of which it is known what white is.
+export const takesDrawing = ({ media, white }) => media.includes("image/*") || white !== null;
 
 // `drawn` is called when a stroke has ended.
 export function drawingOf(width, height, drawn) {
@@ -77,5 +80,10 @@ export function drawingOf(width, height, drawn) {
   const file = () => new Promise((give) => small().toBlob(give, "image/png"));
   // Its grey levels, 0 to 255, row by row.
   const pixels = () => [...small().getContext("2d").getImageData(0, 0, width, height).data].filter((_, at) => at % 4 === 0);
-  return { canvas, clear, file, pixels };
+  const lines = (white) => Array.from({ length: height }, (_, row) =>
+    pixels().slice(row * width, (row + 1) * width).map((one) => one * white / WHITE));
+  // As a run takes it, and of which kind that is.
+  const asTaken = async ({ white }) => (white === null ? [await file(), "image/png"]
+    : [JSON.stringify({ inputs: [[lines(white)]] }), "application/json"]);
+  return { canvas, clear, asTaken, pixels };
 }

@@ -19,8 +19,9 @@ export function fieldOf(section, field, typed, changed) {
   let input;
   if (field.options.length) {
     const names = field.options.includes(usual) ? field.options : [usual, ...field.options];
+    const nothing = /\bdefault: /.test(field.doc) ? "(default)" : "(none)";
     input = element("select", common, ...names.map((name) =>
-      element("option", { value: name, selected: name === given }, name || "(none)")));
+      element("option", { value: name, selected: name === given }, name || nothing)));
   } else {
     const isNumber = /^(int|float)( or nothing)?$/.test(field.kind);
     input = element("input", { ...common, type: "text", inputMode: isNumber ? "decimal" : "text", value: given });

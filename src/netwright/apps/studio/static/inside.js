@@ -1,7 +1,7 @@
 // The page of what is inside a run: its views, each with its settings.
 
 import { address, offerRuns, remember, showCommand } from "./chosen_run.js";
-import { drawingOf } from "./drawing.js";
+import { drawingOf, takesDrawing } from "./drawing.js";
 import { ask, element, find, say, trying } from "./elements.js";
 import { fieldOf } from "./fields.js";
 import { shownView, viewOf } from "./shown_view.js";
@@ -40,7 +40,7 @@ function ownInput() {
     return [element("div", { className: "field" }, element("label", { htmlFor: "own-text" }, "A text of your own"), input,
       element("small", {}, "in the place of an example of the data"))];
   }
-  if (!told.takes.media.includes("image/*")) return [];
+  if (!takesDrawing(told.takes)) return [];
   const [, height, width] = told.takes.shape;
   drawing = drawingOf(width, height, () => { drawing.isUsed = true; trying(show); });
   const clear = element("button", { type: "button", onclick: () => { drawing.clear(); drawing.isUsed = false; trying(show); } }, "Clear");
@@ -50,7 +50,7 @@ function ownInput() {
 // What is sent, and how a command says it; null: an example is shown.
 async function own() {
   if (!views[find("view").value].own_input) return null;
-  if (drawing?.isUsed) return [await drawing.file(), "image/png", "picture.png"];
+  if (drawing?.isUsed) return [...await drawing.asTaken(told.takes), told.takes.white === null ? "picture.png" : null];
   if (!text || !takesText) return null;
   return [JSON.stringify(told.generates ? { text } : { texts: [text] }), "application/json", text];
 }
@@ -63,8 +63,9 @@ async function show() {
   const link = element("p", {}, element("a", { href: `/view?${query()}`, target: "_blank" }, "this view as a page of its own"));
   find("shown").replaceChildren(...shownView(shown), ...(given ? [] : [link]));
   const { run, view, ...settings } = Object.fromEntries(query());
-  showCommand(["netwright", "inspect", run, view, ...Object.entries(settings).flatMap(([name, value]) => ["--set", `${name}=${value}`]),
-    ...(given ? ["--of", given[2]] : [])]);
+  const words = ["netwright", "inspect", run, view, ...Object.entries(settings).flatMap(([name, value]) => ["--set", `${name}=${value}`])];
+  if (given && given[2] === null) find("command").replaceChildren();  // the numbers of a drawing are too long for a command
+  else showCommand([...words, ...(given ? ["--of", given[2]] : [])]);
   say("");
 }
 

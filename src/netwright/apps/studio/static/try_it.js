@@ -1,7 +1,7 @@
 // The page on which a run is asked, in the form that suits its inputs.
 
 import { address, offerRuns, remember, showCommand } from "./chosen_run.js";
-import { drawingOf } from "./drawing.js";
+import { drawingOf, takesDrawing } from "./drawing.js";
 import { ask, element, find, say, trying } from "./elements.js";
 import { shownView, viewOf } from "./shown_view.js";
 
@@ -50,12 +50,14 @@ function fields() {
   }
   if (isRow()) return columns.map(columnField);
   if (keys.includes("texts")) return [field("Text", element("textarea", { rows: 3, name: "text", value: given("text") }))];
-  if (media.includes("image/*")) {
-    picture = element("input", { type: "file", accept: "image/*", name: "picture", onchange: () => trying(question) });
+  if (takesDrawing(told.takes)) {
     const [, height, width] = shape;
     drawing = drawingOf(width, height, () => trying(question));
     const clear = element("button", { type: "button", onclick: () => { drawing.clear(); find("answer").replaceChildren(); } }, "Clear");
-    return [element("div", {}, drawing.canvas, element("div", {}, clear)), field("Or a picture", picture)];
+    const pad = element("div", {}, drawing.canvas, element("div", {}, clear));
+    if (!media.includes("image/*")) return [pad];
+    picture = element("input", { type: "file", accept: "image/*", name: "picture", onchange: () => trying(question) });
+    return [pad, field("Or a picture", picture)];
   }
   const zeros = (sizes) => sizes.length ? Array(sizes[0]).fill(zeros(sizes.slice(1))) : 0;
   const inJson = (value) => element("textarea", { rows: 8, name: jsonKey(), value: JSON.stringify([value]) });
@@ -86,10 +88,10 @@ const proba = () => (["class", "labels"].includes(told.gives.target) ? ["--proba
 
 async function sent() {
   const fields = values();
-  if (picture) {
-    const file = picture.files[0] || await drawing.file();
-    picture.value = "";
-    return [file, "image/png", ["netwright", "predict", name(), "picture.png", ...proba()]];
+  if (drawing) {
+    const sent = picture?.files[0] ? [picture.files[0], "image/png"] : await drawing.asTaken(told.takes);
+    if (picture) picture.value = "";
+    return [...sent, picture ? ["netwright", "predict", name(), "picture.png", ...proba()] : []];
   }
   if (isRow()) {
     const row = Object.fromEntries(told.takes.columns.map((column) => [column.name, fields[column.name]]));
@@ -123,7 +125,7 @@ async function question() {
   find("answer").replaceChildren(...said.answers.map(answered),
     ...(said.remarks || []).map((remark) => element("p", { className: "bad" }, remark)), reasons);
   if (words.length) showCommand(words);
-  if (!picture) keep(isRow() || "text" in values() ? values() : {});  // JSON is too long for an address
+  if (!drawing) keep(isRow() || "text" in values() ? values() : {});  // JSON is too long for an address
   say("");
   asked = { body, media };
   explanation.replaceChildren();
