@@ -17,6 +17,7 @@ from netwright.core.checks import nearest
 from netwright.core.errors import ConfigError, NetwrightError
 from netwright.core.memory_shortage import is_shortage, shortage_sentence
 from netwright.core.terminal.console import print_message, print_warning
+from netwright.recipes.run.resting_run import resting
 from netwright.recipes.run.run import Run, open_run
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -42,7 +43,7 @@ class ServedRun:
     def __init__(self, name: str, folder: Path) -> None:
         self.name, self.folder = name, folder
         self.stamp = self._look()
-        self.run: Run = open_run(folder)
+        self.run: Run = resting(open_run(folder))
         self.trouble = ""  # why the folder as it is now cannot be served
 
     def refresh(self) -> bool | None:
@@ -55,7 +56,7 @@ class ServedRun:
             self.trouble = ""
             return None
         try:
-            self.run, self.trouble, self.stamp = open_run(self.folder), "", stamp
+            self.run, self.trouble, self.stamp = resting(open_run(self.folder)), "", stamp
         except NetwrightError as error:
             self.trouble = str(error)
         except (OSError, MemoryError, RuntimeError) as error:

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from netwright.core.kernel_start import can_run
+from netwright.layers.convolution.folded_norm import FoldedConvolution
 from netwright.layers.module_hooks import has_hooks
 
 DEVICES = ("cuda",)
@@ -23,18 +24,22 @@ MOST = 2**31  # numbers that a kernel counts
 
 
 def normalized(
-    norm: nn.BatchNorm2d, x: Tensor, *, added: Tensor | None = None, rectifies: bool = True
+    norm: nn.Module, x: Tensor, *, added: Tensor | None = None, rectifies: bool = True
 ) -> Tensor:
     """relu(norm(x) + added), (B, C, I, J).
 
     Args:
-        norm: its running statistics move, where it is training.
+        norm: its running statistics move, where it is training; or what it was folded into.
         x: images.
         added: of the same shape, or None.
         rectifies: whether ReLU comes last.
     """
+    out: Tensor
+    if isinstance(norm, FoldedConvolution):
+        out = norm(x, added=added, rectifies=rectifies)
+        return out
     if not has_fused_norm(norm, x):
-        out: Tensor = norm(x)
+        out = norm(x)
         out = out if added is None else out + added
         return functional.relu(out) if rectifies else out
     return _fused(norm, x, added, rectifies)

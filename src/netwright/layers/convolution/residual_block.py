@@ -18,6 +18,7 @@ from typing import ClassVar, Literal
 from torch import Tensor, nn
 from torch.nn import functional
 
+from netwright.layers.convolution.folded_norm import FoldedConvolution
 from netwright.layers.convolution.fused_norm import has_fused_norm, normalized
 from netwright.layers.convolution.fused_sequence import Sequential
 
@@ -66,7 +67,7 @@ class ResidualBlock(nn.Module, ABC):
     def forward(self, x: Tensor) -> Tensor:
         """(B, C, I, J) -> (B, E, I / stride, J / stride)."""
         out, norm = self.convolved(x), self.last_norm
-        if has_fused_norm(norm, out):
+        if isinstance(norm, FoldedConvolution) or has_fused_norm(norm, out):
             return normalized(norm, out, added=self.downsample(x) if self.has_shortcut else None)
         out = norm(out)
         if self.has_shortcut:
