@@ -11,7 +11,7 @@ import pytest
 from torch import Tensor
 
 import netwright as nw
-from netwright.apps.server.batcher import Batcher
+from netwright.apps.server.batcher import Batcher, count_threads
 from netwright.apps.server.measurements import Measurements
 from netwright.apps.server.question import AnswerOptions, Question, Reply
 from netwright.apps.server.refusal import RefusalError
@@ -219,3 +219,75 @@ def test_closing_answers_what_waits_and_takes_no_more(
 
     replies = asyncio.run(close())
     assert [kinds(reply) for reply in replies] == [alone(watched.run, [n]) for n in range(4)]
+
+
+def threaded(measured: Measurements) -> Batcher:
+    return Batcher("things", max_batch=8, max_waiting=6, measurements=measured, threads=2)
+
+
+def test_what_waits_for_a_slow_model_is_divided_among_the_threads_that_idle(
+    watched: Watched, measured: Measurements, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("netwright.apps.server.batcher.SLOW", -1.0)
+    batcher, both = threaded(measured), threading.Barrier(2, timeout=60)
+    sizes = [[1, 9], [5], [0, 2, 8], [4]]
+    watched.may_work.set()
+    said = [alone(watched.run, one) for one in sizes]
+
+    def meet(inputs: Tree) -> Tensor:
+        both.wait()  # until the other thread is here, too
+        return type(watched.run).predictions_of(watched.run, inputs)
+
+    async def ask() -> list[Reply]:
+        await batcher.ask(question(watched.run, [1]))
+        while batcher._working:  # the thread notes how long it took after it has answered
+            await asyncio.sleep(0)
+        monkeypatch.setattr(watched.run, "predictions_of", meet)
+        asked = [question(watched.run, one) for one in sizes]
+        return list(await asyncio.gather(*map(batcher.ask, asked)))
+
+    replies = asyncio.run(ask())
+    batcher.close()
+    assert [kinds(reply) for reply in replies] == said
+    assert 'netwright_batch_rows_count{run="things"} 3' in measured.text()
+
+
+def test_a_quick_model_is_asked_by_one_thread_at_a_time(
+    watched: Watched, measured: Measurements, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("netwright.apps.server.batcher.SLOW", float("inf"))
+    batcher = threaded(measured)
+    asked = [question(watched.run, one) for one in ([1, 9], [5], [0, 2, 8])]
+    asyncio.run(ask_behind_one(watched, batcher, asked))
+    batcher.close()
+    assert watched.sizes == [1, 6]
+
+
+def test_closing_ends_every_thread_when_all_is_answered(
+    watched: Watched, measured: Measurements, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("netwright.apps.server.batcher.SLOW", -1.0)
+
+    async def close() -> list[Reply | BaseException]:
+        batcher = threaded(measured)
+        asked = [asyncio.create_task(batcher.ask(question(watched.run, [n]))) for n in range(6)]
+        await asyncio.to_thread(watched.is_working.wait)
+        closing = asyncio.create_task(asyncio.to_thread(batcher.close))
+        await asyncio.sleep(0)
+        watched.may_work.set()
+        replies = await asyncio.gather(*asked, return_exceptions=True)
+        await closing
+        assert not any(thread.is_alive() for thread in batcher._threads)
+        return replies
+
+    replies = asyncio.run(close())
+    assert [kinds(reply) for reply in replies] == [alone(watched.run, [n]) for n in range(6)]
+
+
+@pytest.mark.parametrize(("torch_threads", "wanted"), [(1, 2), (2, 1), (4, 1)])
+def test_torch_and_the_threads_of_a_run_share_the_cores(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch, torch_threads: int, wanted: int
+) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1}, raising=False)
+    monkeypatch.setattr("torch.get_num_threads", lambda: torch_threads)
+    assert count_threads(watched.run.model) == wanted

@@ -1,10 +1,14 @@
 """Requests that wait together are answered together, by one pass of the model.
 
-One thread works for a run. While it is busy, requests wait; when it is done, it takes all that are
+A thread works for a run. While it is busy, requests wait; when it is done, it takes all that are
 there, up to a number of rows: nobody waits for a batch to fill, and the busier the server is, the
 larger its batches are. A thread that idles is woken when all that have arrived by then are there,
 not at the first of them, which would be answered alone while the others wait. What they hold is
 also read, encoded and put into words together where it is of one form (`joined_inputs.py`).
+
+Where a pass of the model takes long, as many threads work as there are cores for them: torch lets
+go of Python's lock, and a model at rest is only read. What waits is then divided among those that
+idle. A quick model has one thread: two would only take turns, with smaller batches.
 
 A request that is refused is refused alone. If the model fails on several, each is tried by itself.
 
@@ -12,7 +16,10 @@ Shapes: N rows of all requests.
 """
 
 import asyncio
+import math
+import os
 import threading
+import time
 from collections import deque
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,37 +29,53 @@ from operator import itemgetter
 from typing import NamedTuple
 
 import torch
+from torch import nn
 
 from netwright.apps.server.measurements import ROWS, Measurements
 from netwright.apps.server.question import Question, Reply
 from netwright.apps.server.refusal import try_later
+from netwright.core.devices import device_of
 from netwright.core.trees import join_rows
 
+MOST_THREADS = 4  # all of them read requests and write answers under Python's one lock
+SLOW = 0.004  # seconds of a batch in its thread, above which other threads help
 Outcome = Reply | BaseException
 Waiting = tuple[Question, "asyncio.Future[Reply]"]
 
 
 class Batcher:
-    """The thread of one run.
+    """The threads of one run.
 
     Args:
         name: of the run.
+        threads: how many there are at most at work.
         max_batch: most rows that are passed to the model together.
         max_waiting: most requests that may wait, those whose body is still read included.
         measurements: where batches are counted.
     """
 
     def __init__(
-        self, name: str, *, max_batch: int, max_waiting: int, measurements: Measurements
+        self,
+        name: str,
+        *,
+        max_batch: int,
+        max_waiting: int,
+        measurements: Measurements,
+        threads: int = 1,
     ) -> None:
         self.name, self._max_batch, self._max_waiting = name, max_batch, max_waiting
         self._measurements = measurements
         self._waiting: deque[Waiting] = deque()
         self._places = 0
-        self._changed = threading.Condition()
-        self._is_closed = self._is_called = False
-        self._thread = threading.Thread(target=self._work, name=f"run-{name}", daemon=True)
-        self._thread.start()
+        self._changed, self._taking = threading.Condition(), threading.Lock()
+        self._is_closed = self._is_called = self._is_slow = False
+        self._working = 0
+        self._threads = [
+            threading.Thread(target=self._work, name=f"run-{name}", daemon=True)
+            for _ in range(threads)
+        ]
+        for thread in self._threads:
+            thread.start()
 
     @contextmanager
     def place(self) -> Iterator[None]:
@@ -96,32 +119,55 @@ class Batcher:
             )
 
     def close(self) -> None:
-        """Answer what waits, and end the thread."""
+        """Answer what waits, and end the threads."""
         with self._changed:
             self._is_closed = True
             self._changed.notify()
-        self._thread.join()
+        for thread in self._threads:
+            thread.join()
 
     def _work(self) -> None:
-        while True:
-            with self._changed:
-                self._changed.wait_for(lambda: self._waiting or self._is_closed)
-                if not self._waiting:
-                    return
-            asked = _prepared(self._next_batch())
+        while taken := self._take():
+            began = time.thread_time()
+            asked = _prepared(taken)
             if asked:
                 rows = sum(one.question.size for one in asked)
                 self._measurements.observe("netwright_batch_rows", rows, ROWS, run=self.name)
                 _deliver(_answered(asked))
+            with self._changed:
+                self._working -= 1
+                self._is_slow = time.thread_time() - began > SLOW
+                self._changed.notify()
 
-    def _next_batch(self) -> list[tuple[Hashable, Waiting]]:
+    def _take(self) -> list[tuple[Hashable, Waiting]]:
+        """What a thread answers next, one thread at a time; nothing: it is to end."""
+        with self._taking:
+            while True:
+                with self._changed:
+                    self._changed.wait_for(self._may_take)
+                    if not self._waiting:
+                        return []
+                    idle = len(self._threads) - self._working if self._is_slow else 1
+                    most = math.ceil(len(self._waiting) / idle)
+                    self._working += 1
+                if taken := self._next_batch(most):
+                    return taken
+                with self._changed:
+                    self._working -= 1
+
+    def _may_take(self) -> bool:
+        if not self._waiting:
+            return self._is_closed
+        return self._is_slow or not self._working
+
+    def _next_batch(self, most: int) -> list[tuple[Hashable, Waiting]]:
         """The requests that are answered together next, each with the form of what it holds.
 
         What is refused is told so at once.
         """
         taken: list[tuple[Hashable, Waiting]] = []
-        rows = 0
-        while rows < self._max_batch and self._waiting:
+        rows = left = 0
+        while rows < self._max_batch and self._waiting and len(taken) < most:
             waiting = self._waiting.popleft()  # only this thread takes
             question, future = waiting
             if not future.done():  # else nobody waits for it any more
@@ -138,8 +184,17 @@ class Batcher:
                         break
                     taken.append((form or object(), waiting))
                     rows += question.size
-            self._measurements.count("netwright_waiting_requests", -1, run=self.name)
+            left += 1
+        self._measurements.count("netwright_waiting_requests", -left, run=self.name)
         return taken
+
+
+def count_threads(model: nn.Module) -> int:
+    """How many passes of a model may run at a time: one for each core that torch leaves alone."""
+    if device_of(model).type != "cpu":
+        return 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return max(1, min(MOST_THREADS, (cores or 1) // torch.get_num_threads()))
 
 
 class Asked(NamedTuple):
