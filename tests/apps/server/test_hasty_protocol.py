@@ -226,6 +226,75 @@ def test_no_refusal_is_written_into_an_answer() -> None:
     asyncio.run(ask())
 
 
+class Counted(Unread):
+    """A transport that keeps what is written, write by write."""
+
+    def __init__(self) -> None:
+        super().__init__(held=0)
+        self.parts: list[bytes] = []
+
+    def write(self, data: Any) -> None:
+        """Take it."""
+        self.parts.append(bytes(data))
+
+
+async def written(answer: Any, request: bytes = REQUEST) -> tuple[list[bytes], bool]:
+    """What leaves for one request, write by write, and whether the connection was closed then."""
+    transport = Counted()
+    protocol = connected(transport, app=answer)
+    protocol.data_received(request)
+    await asyncio.gather(*protocol.tasks)
+    was_closed = transport.is_closed
+    protocol.connection_lost(None)
+    return transport.parts, was_closed
+
+
+def test_an_answer_of_known_length_leaves_whole() -> None:
+    parts, _ = asyncio.run(written(greet))
+    assert len(parts) == 1
+    assert parts[0].startswith(b"HTTP/1.1 200 OK\r\n") and parts[0].endswith(b"\r\n\r\nhello")
+    parts, was_closed = asyncio.run(written(greet, b"GET / HTTP/1.0\r\nHost: a\r\n\r\n"))
+    assert was_closed and parts[0].endswith(b"hello")
+
+
+def test_the_head_of_an_answer_to_head_leaves_alone() -> None:
+    parts, _ = asyncio.run(written(greet, b"HEAD / HTTP/1.1\r\nHost: a\r\n\r\n"))
+    assert len(parts) == 1 and parts[0].endswith(b"content-length: 5\r\n\r\n")
+
+
+def test_a_head_leaves_at_once_where_the_end_is_not_known() -> None:
+    async def answer(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        for more in (True, False):
+            await send({"type": "http.response.body", "body": b"hello", "more_body": more})
+
+    parts, _ = asyncio.run(written(answer))
+    assert parts[0].endswith(b"transfer-encoding: chunked\r\n\r\n")
+    assert parts[1:] == [b"5\r\nhello\r\n", b"5\r\nhello\r\n0\r\n\r\n"]
+
+
+def test_a_head_behind_which_the_app_fails_leaves_before_the_connection_ends() -> None:
+    async def answer(scope: Any, receive: Any, send: Any) -> None:
+        headers = [(b"content-length", b"5")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        raise ValueError
+
+    parts, was_closed = asyncio.run(written(answer))
+    assert was_closed
+    assert len(parts) == 1 and parts[0].startswith(b"HTTP/1.1 200 OK")
+
+
+def test_who_waits_for_leave_to_send_a_body_gets_it_at_once() -> None:
+    async def answer(scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+        await greet(scope, receive, send)
+
+    begun = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n"
+    parts, _ = asyncio.run(written(answer, begun + b"x"))
+    assert parts[0] == b"HTTP/1.1 100 Continue\r\n\r\n"
+    assert parts[1].endswith(b"hello") and len(parts) == 2
+
+
 def test_the_end_of_an_answer_is_waited_for_no_longer_than_an_answer() -> None:
     async def answered(held: int) -> tuple[Any, Unread]:
         transport = Unread(held)

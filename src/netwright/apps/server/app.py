@@ -21,8 +21,9 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from netwright.apps.server.accepted_forms import CSV, JSON, LINES
-from netwright.apps.server.batcher import Batcher
-from netwright.apps.server.body import media_type, read_body
+from netwright.apps.server.batcher import Batcher, count_threads
+from netwright.apps.server.body import header, media_type, read_body
+from netwright.apps.server.deadlines import within
 from netwright.apps.server.generation_stream import Streams, as_events
 from netwright.apps.server.given_inputs import read_object
 from netwright.apps.server.guard import App, Door, Message, guarded
@@ -73,6 +74,7 @@ class RunServer:
                 max_batch=self.config.max_batch,
                 max_waiting=self.config.max_waiting,
                 measurements=self.measurements,
+                threads=count_threads(served.run.model),
             )
         watching = asyncio.create_task(self._watch())
         try:
@@ -94,8 +96,9 @@ class RunServer:
     async def predict(self, request: Request) -> Response:
         """Predictions of new inputs."""
         served = self.runs[request.path_params["name"]]
-        asked = dict(request.query_params)
-        options = parse(AnswerOptions, asked) if asked else USUAL
+        options = USUAL
+        if request.scope["query_string"]:
+            options = parse(AnswerOptions, dict(request.query_params))
         batcher = self._batcher(served.name)
         with batcher.place():
             reply = await self._replied(request, served.run, options, batcher)
@@ -112,10 +115,10 @@ class RunServer:
             body,
             options=options,
             config=self.config,
-            as_csv=CSV in request.headers.get("accept", ""),
+            as_csv=CSV in header(request, b"accept"),
         )
         try:
-            async with asyncio.timeout(self.config.timeout):
+            async with within(self.config.timeout):
                 if len(body) > SMALL:  # to decode it may take longer than others should wait
                     await asyncio.to_thread(question.prepare)
                 return await batcher.ask(question)
@@ -137,7 +140,7 @@ class RunServer:
             raise RefusalError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"generate takes {JSON}")
         asked = read_object(await read_body(request, self.config))
         stream = await self.streams.open(served.run, asked)
-        accept = request.headers.get("accept", "")
+        accept = header(request, b"accept")
         if EVENTS in accept:
             return Streamed(as_events(stream.pieces()), stream, EVENTS)
         if LINES in accept:

@@ -4,8 +4,9 @@ import asyncio
 from contextlib import suppress
 from http import HTTPStatus
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
+from netwright.apps.server.deadlines import within
 from netwright.apps.server.refusal import RefusalError
 from netwright.apps.server.server_config import ServerConfig
 
@@ -14,14 +15,14 @@ MOST_PASSED_OVER = 64_000_000  # bytes of a body that is refused
 
 async def read_body(request: Request, config: ServerConfig) -> bytes:
     """All bytes of the body; what is too long is refused before it is there."""
-    encoding = request.headers.get("content-encoding", "identity").strip().lower()
+    encoding = header(request, b"content-encoding", "identity").strip().lower()
     if encoding != "identity":
         raise RefusalError(
             HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
             f"bodies must not be compressed, got Content-Encoding {encoding[:100]!r}",
         )
     try:
-        async with asyncio.timeout(config.timeout):
+        async with within(config.timeout):
             return await _all_parts(request, config)
     except TimeoutError:
         raise RefusalError(
@@ -35,15 +36,21 @@ async def read_body(request: Request, config: ServerConfig) -> bytes:
 
 
 async def _all_parts(request: Request, config: ServerConfig) -> bytes:
-    declared = request.headers.get("content-length", "")
+    declared = header(request, b"content-length")
     if declared.isascii() and declared.isdigit() and len(declared) < 20:
         _check_size(int(declared), config)
     parts: list[bytes] = []
     size = 0
-    async for part in request.stream():
+    more = True
+    while more:  # `request.stream` does the same by a generator, which takes as long as all else
+        message = await request.receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        part = message.get("body", b"")
         size += len(part)
         _check_size(size, config)
         parts.append(part)
+        more = message.get("more_body", False)
     return b"".join(parts)
 
 
@@ -61,7 +68,16 @@ async def _pass_over(request: Request, config: ServerConfig) -> None:
 
 def media_type(request: Request) -> str:
     """What the body is said to be, in small letters and without parameters."""
-    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return header(request, b"content-type").partition(";")[0].strip().lower()
+
+
+def header(request: Request, name: bytes, default: str = "") -> str:
+    """The first header of a name in small letters, as all are that a server of ASGI hands over."""
+    for given, value in request.scope["headers"]:
+        if given == name:
+            text: str = value.decode("latin-1")
+            return text
+    return default
 
 
 def _check_size(size: int, config: ServerConfig) -> None:

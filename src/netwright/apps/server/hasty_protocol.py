@@ -12,7 +12,7 @@ import asyncio
 from typing import Any
 
 import httptools
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from netwright.apps.server.server_config import HEAD_SECONDS
 
@@ -26,6 +26,44 @@ async def refuse(scope: Any, receive: Any, send: Any) -> None:
     headers = [(b"content-length", b"%d" % len(BAD)), (b"connection", b"close")]
     await send({"type": "http.response.start", "status": 400, "headers": headers})
     await send({"type": "http.response.body", "body": BAD.encode()})
+
+
+class HeadFirst:
+    """What an answer is written to: its head waits for its first part, and both leave together.
+
+    The head of an answer whose length is not known, as a text that is generated, leaves at once.
+
+    Args:
+        cycle: that answers.
+    """
+
+    def __init__(self, cycle: RequestResponseCycle) -> None:
+        self._cycle, self._transport = cycle, cycle.transport
+        self._head: bytes | None = None
+
+    def write(self, data: bytes) -> None:
+        """Take a head, or the next part."""
+        if self._head is None and self._is_of_known_length():
+            self._head = data
+            return
+        if self._head:
+            data, self._head = self._head + data, b""
+        self._transport.write(data)
+
+    def _is_of_known_length(self) -> bool:
+        cycle = self._cycle
+        is_whole = cycle.response_started and cycle.chunked_encoding is False
+        return is_whole and cycle.scope["method"] != "HEAD"  # nothing follows the head of that
+
+    def close(self) -> None:
+        """Close the connection when all is sent."""
+        if self._head:  # the app failed behind it
+            self.write(b"")
+        self._transport.close()
+
+    def is_closing(self) -> bool:
+        """Whether nothing more can be sent."""
+        return self._transport.is_closing()
 
 
 class HastyProtocol(HttpToolsProtocol):
@@ -130,6 +168,10 @@ class HastyProtocol(HttpToolsProtocol):
         self._unfinished = 0
         if not self._is_offer:
             super().on_message_complete()
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        cycle.transport = HeadFirst(cycle)  # type: ignore[assignment]
+        super()._start_asgi_task(cycle, app)
 
     def on_response_complete(self) -> None:
         """Leave the connection to uvicorn's own alarm until something arrives.

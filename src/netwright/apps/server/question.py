@@ -36,6 +36,8 @@ from netwright.recipes.run.answer_table import (
 from netwright.recipes.run.answers import check_asked, in_words
 from netwright.recipes.run.run import Run
 
+WRITER = json.JSONEncoder(allow_nan=False)  # `json.dumps` with an option makes one each time
+
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerOptions(Config):
@@ -181,7 +183,7 @@ class Question:
         if self._options.remarks:
             said["remarks"] = list(self.run.preprocessor.remarks(self._rows))
         try:
-            content = json.dumps(said, allow_nan=False).replace("\x7f", "\\u007f").encode()
+            content = WRITER.encode(said).replace("\x7f", "\\u007f").encode()
         except ValueError:
             raise RefusalError(
                 HTTPStatus.UNPROCESSABLE_ENTITY, "an answer of the model is not a finite number"

@@ -1,0 +1,90 @@
+"""Timeouts of one length: they end in the order in which they began, so that one timer will do.
+
+A timer of its own for each request, which hardly ever rings, takes longer than to read it.
+"""
+
+import asyncio
+from types import TracebackType
+from typing import Self
+from weakref import WeakKeyDictionary
+
+
+class Deadlines:
+    """Those of one length, in one loop.
+
+    Args:
+        loop: it runs in.
+        seconds: each takes.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, seconds: float) -> None:
+        self._loop, self._seconds = loop, seconds
+        self._running: dict[within, float] = {}  # ascending: when each ends
+        self._timer: asyncio.TimerHandle | None = None
+
+    def begin(self, one: "within") -> None:
+        """Let one run."""
+        self._running[one] = end = self._loop.time() + self._seconds
+        if self._timer is None:
+            self._timer = self._loop.call_at(end, self._ring)
+
+    def stop(self, one: "within") -> None:
+        """It was in time, or has ended."""
+        self._running.pop(one, None)
+
+    def _ring(self) -> None:
+        self._timer = None
+        for one, end in list(self._running.items()):
+            if end > self._loop.time():
+                self._timer = self._loop.call_at(end, self._ring)
+                return
+            self.stop(one)
+            one.end()
+
+
+class within:  # noqa: N801 - it reads like asyncio.timeout, and does what that does
+    """`async with within(seconds)`: what takes longer is cancelled, and becomes a TimeoutError.
+
+    Args:
+        seconds: few different numbers, each many times.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._is_late = False
+
+    async def __aenter__(self) -> Self:
+        task = asyncio.current_task()
+        assert task is not None
+        self._task, self._cancelling = task, task.cancelling()
+        self._deadlines = _deadlines(task.get_loop(), self._seconds)
+        self._deadlines.begin(self)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._deadlines.stop(self)
+        if not self._is_late:
+            return
+        is_ours = self._task.uncancel() <= self._cancelling
+        if is_ours and kind is not None and issubclass(kind, asyncio.CancelledError):
+            raise TimeoutError from error
+
+    def end(self) -> None:
+        """The time is over."""
+        self._is_late = True
+        self._task.cancel()
+
+
+_ALL: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[float, Deadlines]] = WeakKeyDictionary()
+
+
+def _deadlines(loop: asyncio.AbstractEventLoop, seconds: float) -> Deadlines:
+    of_loop = _ALL.setdefault(loop, {})
+    if seconds not in of_loop:
+        of_loop[seconds] = Deadlines(loop, seconds)
+    return of_loop[seconds]
