@@ -38,6 +38,8 @@ from netwright.core.devices import device_of
 from netwright.core.trees import join_rows
 
 MOST_THREADS = 4  # all of them read requests and write answers under Python's one lock
+GATHERING = 0.005  # seconds that requests to a quick model wait at most for those behind them
+ROUNDS = 2  # of the loop: one reads what has arrived, and the next one asks
 SLOW = 0.004  # seconds of a batch in its thread, above which other threads help
 Outcome = Reply | BaseException
 Waiting = tuple[Question, "asyncio.Future[Reply]"]
@@ -68,8 +70,8 @@ class Batcher:
         self._waiting: deque[Waiting] = deque()
         self._places = 0
         self._changed, self._taking = threading.Condition(), threading.Lock()
-        self._is_closed = self._is_called = self._is_slow = False
-        self._working = 0
+        self._is_closed = self._is_called = self._is_slow = self._is_gathered = False
+        self._asked = self._working = 0
         self._threads = [
             threading.Thread(target=self._work, name=f"run-{name}", daemon=True)
             for _ in range(threads)
@@ -99,16 +101,27 @@ class Batcher:
                 raise try_later(HTTPStatus.SERVICE_UNAVAILABLE, "the server is shutting down")
             self._check_room(len(self._waiting))
             self._waiting.append((question, future))
+        self._asked += 1
         if not self._is_called:
             self._is_called = True
-            loop.call_soon(self._call)  # after the requests that arrived together with this one
+            loop.call_soon(self._call, loop.time() + GATHERING, self._asked)
         self._measurements.count("netwright_waiting_requests", 1, run=self.name)
         return await future
 
-    def _call(self) -> None:
-        """Wake the thread."""
+    def _call(self, until: float, asked: int, rounds: int = ROUNDS) -> None:
+        """Wake a thread after the requests that arrived together with the first.
+
+        For a quick model these are also those that arrive while the others are read: until rounds
+        of the loop have brought none.
+        """
+        loop = asyncio.get_running_loop()
+        rounds = ROUNDS if asked != self._asked else rounds - 1
+        if rounds and not self._is_slow and loop.time() < until:
+            loop.call_soon(self._call, until, self._asked, rounds)
+            return
         self._is_called = False
         with self._changed:
+            self._is_gathered = True
             self._changed.notify()
 
     def _check_room(self, count: int) -> None:
@@ -150,15 +163,18 @@ class Batcher:
                     idle = len(self._threads) - self._working if self._is_slow else 1
                     most = math.ceil(len(self._waiting) / idle)
                     self._working += 1
-                if taken := self._next_batch(most):
-                    return taken
+                    self._is_gathered = False
+                taken = self._next_batch(most)
                 with self._changed:
-                    self._working -= 1
+                    self._is_gathered |= bool(self._waiting)
+                    self._working -= not taken
+                if taken:
+                    return taken
 
     def _may_take(self) -> bool:
         if not self._waiting:
             return self._is_closed
-        return self._is_slow or not self._working
+        return self._is_slow or (not self._working and (self._is_gathered or self._is_closed))
 
     def _next_batch(self, most: int) -> list[tuple[Hashable, Waiting]]:
         """The requests that are answered together next, each with the form of what it holds.
