@@ -285,9 +285,41 @@ def test_closing_ends_every_thread_when_all_is_answered(
 
 
 @pytest.mark.parametrize(("torch_threads", "wanted"), [(1, 2), (2, 1), (4, 1)])
-def test_torch_and_the_threads_of_a_run_share_the_cores(
-    watched: Watched, monkeypatch: pytest.MonkeyPatch, torch_threads: int, wanted: int
+def test_torch_and_the_threads_of_a_run_on_images_share_the_cores(
+    folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch, torch_threads: int, wanted: int
 ) -> None:
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1}, raising=False)
     monkeypatch.setattr("torch.get_num_threads", lambda: torch_threads)
-    assert count_threads(watched.run.model) == wanted
+    assert count_threads(nw.open_run(folders["pets"])) == wanted
+    assert count_threads(nw.open_run(folders["texts"])) == 1
+
+
+def test_requests_that_arrive_one_after_the_other_are_gathered(
+    watched: Watched, batcher: Batcher
+) -> None:
+    async def ask() -> None:
+        asked = []
+        for size in (1, 9, 5):
+            asked.append(asyncio.create_task(batcher.ask(question(watched.run, [size]))))
+            await asyncio.sleep(0)  # each in a round of the loop of its own
+        await asyncio.gather(*asked)
+
+    watched.may_work.set()
+    asyncio.run(ask())
+    assert watched.sizes == [3]
+
+
+def test_requests_are_gathered_no_longer_than_allowed(
+    watched: Watched, batcher: Batcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("netwright.apps.server.batcher.GATHERING", 0.0)
+
+    async def ask() -> None:
+        first = asyncio.create_task(batcher.ask(question(watched.run, [1])))
+        while not watched.is_working.is_set():  # it has begun though another could come each round
+            await asyncio.sleep(0)
+        watched.may_work.set()
+        await first
+
+    asyncio.run(ask())
+    assert watched.sizes == [1]

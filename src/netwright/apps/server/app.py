@@ -74,7 +74,7 @@ class RunServer:
                 max_batch=self.config.max_batch,
                 max_waiting=self.config.max_waiting,
                 measurements=self.measurements,
-                threads=count_threads(served.run.model),
+                threads=count_threads(served.run),
             )
         watching = asyncio.create_task(self._watch())
         try:

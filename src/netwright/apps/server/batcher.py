@@ -2,13 +2,15 @@
 
 A thread works for a run. While it is busy, requests wait; when it is done, it takes all that are
 there, up to a number of rows: nobody waits for a batch to fill, and the busier the server is, the
-larger its batches are. A thread that idles is woken when all that have arrived by then are there,
-not at the first of them, which would be answered alone while the others wait. What they hold is
-also read, encoded and put into words together where it is of one form (`joined_inputs.py`).
+larger its batches are. A thread that idles is woken when no more requests arrive, or a hundredth of
+a second after the first, which would else be answered alone while the others are still read; and
+two threads would hand Python's lock to and fro. What requests hold is also read, encoded and put
+into words together where it is of one form (`joined_inputs.py`).
 
-Where a pass of the model takes long, as many threads work as there are cores for them: torch lets
-go of Python's lock, and a model at rest is only read. What waits is then divided among those that
-idle. A quick model has one thread: two would only take turns, with smaller batches.
+A pass over images takes as long for each as it does alone. Where it is slow, as many threads work
+as torch leaves cores to them, and what waits is divided among those that idle: torch lets go of
+Python's lock, and a model at rest is only read. A pass over a text takes steps, as many for one as
+for thirty, and is not divided.
 
 A request that is refused is refused alone. If the model fails on several, each is tried by itself.
 
@@ -29,16 +31,16 @@ from operator import itemgetter
 from typing import NamedTuple
 
 import torch
-from torch import nn
 
 from netwright.apps.server.measurements import ROWS, Measurements
 from netwright.apps.server.question import Question, Reply
 from netwright.apps.server.refusal import try_later
 from netwright.core.devices import device_of
 from netwright.core.trees import join_rows
+from netwright.recipes.run.run import Run
 
 MOST_THREADS = 4  # all of them read requests and write answers under Python's one lock
-GATHERING = 0.005  # seconds that requests to a quick model wait at most for those behind them
+GATHERING = 0.01  # seconds that requests wait at most for those behind them
 ROUNDS = 2  # of the loop: one reads what has arrived, and the next one asks
 SLOW = 0.004  # seconds of a batch in its thread, above which other threads help
 Outcome = Reply | BaseException
@@ -109,14 +111,10 @@ class Batcher:
         return await future
 
     def _call(self, until: float, asked: int, rounds: int = ROUNDS) -> None:
-        """Wake a thread after the requests that arrived together with the first.
-
-        For a quick model these are also those that arrive while the others are read: until rounds
-        of the loop have brought none.
-        """
+        """Wake a thread when rounds of the loop have brought no more requests, or it is late."""
         loop = asyncio.get_running_loop()
         rounds = ROUNDS if asked != self._asked else rounds - 1
-        if rounds and not self._is_slow and loop.time() < until:
+        if rounds and loop.time() < until:
             loop.call_soon(self._call, until, self._asked, rounds)
             return
         self._is_called = False
@@ -174,7 +172,8 @@ class Batcher:
     def _may_take(self) -> bool:
         if not self._waiting:
             return self._is_closed
-        return self._is_slow or (not self._working and (self._is_gathered or self._is_closed))
+        is_free = self._is_slow or not self._working
+        return is_free and (self._is_gathered or self._is_closed)
 
     def _next_batch(self, most: int) -> list[tuple[Hashable, Waiting]]:
         """The requests that are answered together next, each with the form of what it holds.
@@ -205,9 +204,9 @@ class Batcher:
         return taken
 
 
-def count_threads(model: nn.Module) -> int:
-    """How many passes of a model may run at a time: one for each core that torch leaves alone."""
-    if device_of(model).type != "cpu":
+def count_threads(run: Run) -> int:
+    """How many passes over images may run at a time: one for each core that torch leaves alone."""
+    if run.spec.inputs != "image" or device_of(run.model).type != "cpu":
         return 1
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return max(1, min(MOST_THREADS, (cores or 1) // torch.get_num_threads()))
