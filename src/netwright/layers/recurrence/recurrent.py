@@ -167,19 +167,21 @@ def _run_fused(
     if lengths is None:
         outputs, last = rnn(inputs, given)
     else:
+        counts = lengths.cpu()
         # Torch packs no empty row: it is read as one step of zeros, of which nothing is kept.
+        has_empty = bool((counts == 0).any())
         rows = pack_padded_sequence(
-            zero_beyond(inputs, lengths),
-            lengths.clamp(min=1).cpu(),
+            zero_beyond(inputs, lengths) if has_empty else inputs,
+            counts.clamp(min=1),
             batch_first=True,
             enforce_sorted=False,
         )
         packed, last = rnn(rows, given)
         outputs, _ = pad_packed_sequence(packed, batch_first=True, total_length=inputs.shape[1])
     end = tuple(part.transpose(0, 1) for part in (last if len(first) > 1 else (last,)))
-    if lengths is None:
+    if lengths is None or not has_empty:
         return outputs, end
-    counts = (lengths > 0)[:, None, None]
-    return outputs.masked_fill(~counts, 0), tuple(
-        torch.where(counts, now, was) for now, was in zip(end, state, strict=True)
+    counted = (lengths > 0)[:, None, None]
+    return outputs.masked_fill(~counted, 0), tuple(
+        torch.where(counted, now, was) for now, was in zip(end, state, strict=True)
     )
