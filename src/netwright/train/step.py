@@ -242,10 +242,10 @@ class UpdateStep:
         """Step the optimizer; False where float16 overflowed and the step was skipped."""
         state = self.state
         if state.scaler is None:
-            if self.rates is None and step_directly(state.optimizer):
-                return True
-            with nullcontext() if self.rates is None else self.rates.in_use():
-                state.optimizer.step()
+            rates = nullcontext() if self.rates is None else self.rates.in_use()
+            with state.engine.stepping(state.optimizer), rates:
+                if self.rates is not None or not step_directly(state.optimizer):
+                    state.optimizer.step()
             return True
         before = state.scaler.get_scale()
         state.scaler.step(state.optimizer)

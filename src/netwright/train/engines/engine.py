@@ -1,6 +1,7 @@
 """What every engine does, by the one that gives each rank all of the model."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
@@ -56,6 +57,10 @@ class Engine:
     def kernel(self, asked: Kernel, kind: type[Optimizer]) -> Kernel:
         """The kernel of a kind of optimizer where one is asked for, or the quickest that it has."""
         return asked
+
+    def stepping(self, optimizer: Optimizer) -> AbstractContextManager[None]:
+        """A block in which an optimizer takes a step."""
+        return nullcontext()
 
     def begin_batch(self, model: nn.Module, *, last: bool) -> None:
         """Before the forward pass of a batch: whether it is the last one of its update."""

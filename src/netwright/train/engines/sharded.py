@@ -15,6 +15,7 @@ Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Paramet
 
 import copy
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, cast
 
 import torch
@@ -31,6 +32,7 @@ from netwright.core.trees import Tree, map_tensors
 from netwright.layers.module_hooks import AROUND_PARTS, count_hooks
 from netwright.optimizers.optimizer import Kernel
 from netwright.train.engines.engine import Engine
+from netwright.train.engines.own_rows import on_own_rows, own_rows
 from netwright.train.engines.part import Part, ReadRows, rows_of
 from netwright.train.precision import Precision
 from netwright.train.ranks import Ranks
@@ -49,6 +51,7 @@ class ShardedEngine(Engine):
         super().__init__(ranks)
         self.built: nn.Module | None = None
         self.mesh: DeviceMesh | None = None
+        self.kind: type[Optimizer] | None = None  # whose steps are of each number by itself
 
     @property
     def streams(self) -> tuple[int, ...]:
@@ -92,7 +95,8 @@ class ShardedEngine(Engine):
         for part in (*blocks_of(model), model):
             # The outermost group too: after each pass the registered weights are the parts.
             sharded = fully_shard(part, mesh=mesh, reshard_after_forward=True)
-            sharded.set_gradient_divide_factor(1.0)  # a sum: shares make it the mean
+            if self.ranks.world > 1:  # one rank's gradients would be copied to be divided by 1
+                sharded.set_gradient_divide_factor(1.0)  # a sum: shares make it the mean
             sharded.set_force_sum_reduction_for_comms(True)
 
     def kernel(self, asked: Kernel, kind: type[Optimizer]) -> Kernel:
@@ -100,7 +104,12 @@ class ShardedEngine(Engine):
         is_fused = issubclass(kind, torch.optim.Adam | torch.optim.AdamW)
         if asked == "fused" and not is_fused:
             raise ConfigError(f"{kind.__name__} with parallel=shard needs kernel auto or foreach")
+        self.kind = kind
         return asked if is_fused else "foreach"
+
+    def stepping(self, optimizer: Optimizer) -> AbstractContextManager[None]:
+        """One of the settings' works on plain tensors; a caller's own may look at whole weights."""
+        return on_own_rows(optimizer) if type(optimizer) is self.kind else nullcontext()
 
     def begin_batch(self, model: nn.Module, *, last: bool) -> None:
         """Gradients of an update's other batches wait where they are: one sum for all of them."""
@@ -111,7 +120,8 @@ class ShardedEngine(Engine):
 
     def own(self, tensors: Iterable[Tensor]) -> list[Tensor]:
         """The rows of this rank; of buffers, which are not divided, all."""
-        return [part.to_local() if isinstance(part, DTensor) else part for part in tensors]
+        with torch.no_grad():  # with gradients each would be a step of autograd's
+            return [own_rows(part) for part in tensors]
 
     def norm(self, parts: Sequence[Tensor]) -> Tensor:
         """See `Engine.norm`."""
