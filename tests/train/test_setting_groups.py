@@ -31,6 +31,7 @@ LEFT_OUT = {
         "capture": "auto",
         "onednn": "auto",
         "parallel": "auto",
+        "offload": False,
         "rank_timeout": 600.0,
         "device": "auto",
     },

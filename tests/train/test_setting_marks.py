@@ -8,7 +8,7 @@ from tests.repetition import for_each
 MARKED = {
     Resume.FREE: "max_steps max_time threshold calibrate patience restore_best on_non_finite "
     "log_every save_every save_steps keep keep_path track doctor profile activation_checkpointing "
-    "capture onednn parallel rank_timeout workers device",
+    "capture onednn parallel offload rank_timeout workers device",
     Resume.LENGTH: "epochs max_steps",
     Resume.IF_GIVEN: "loss_options target_transform by_length eval_every",
     Resume.STEERS: "lr weight_decay optimizer_options kernel schedule schedule_options warmup",

@@ -1,15 +1,18 @@
-"""The optimizer and the schedule of a run: those that settings name, or a caller's own."""
+"""The engine, optimizer and schedule of a run: those that settings name, or a caller's own."""
 
 from collections.abc import Mapping
 
+import torch
 from torch import nn
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
 from netwright.core.adapted_module import AdaptedModule
+from netwright.core.devices import pick_device
 from netwright.core.errors import ConfigError
 from netwright.optimizers.optimizer import build_optimizer
 from netwright.optimizers.schedules import build_schedule
+from netwright.train.engines.catalog import build_engine
 from netwright.train.engines.engine import Engine
 from netwright.train.own.optimizer import build_own_optimizer, given_settings, groups_of
 from netwright.train.own.optimizer_group import OptimizerGroup
@@ -17,6 +20,27 @@ from netwright.train.own.parts import OwnParts
 from netwright.train.own.schedule import OwnSchedule, build_own_schedule
 from netwright.train.ranks import Ranks
 from netwright.train.settings import Pace, TrainConfig
+
+OFFLOADED = ("cuda",)  # devices from which shards can be brought to the host
+
+
+def build_run_engine(
+    config: TrainConfig, own: OwnParts, ranks: Ranks, model: nn.Module, device: torch.device
+) -> Engine:
+    """How the ranks hold a model.
+
+    Args:
+        config: the settings.
+        own: what a caller handed over.
+        ranks: the processes that train together.
+        model: what is trained.
+        device: of this rank.
+    """
+    if config.parallel == "shard":
+        check_sharding(config, own, model)
+    can_shard = not reason_against_shards(config, own, model)
+    named = config.parallel
+    return build_engine(named, ranks, model, device, can_shard=can_shard, offload=config.offload)
 
 
 def build_run_optimizer(
@@ -84,6 +108,9 @@ def check_sharding(config: TrainConfig, own: OwnParts, model: nn.Module) -> None
         raise ConfigError(
             f"parallel=shard is not supported with {reason}: set parallel to replicate"
         )
+    device = pick_device(config.device)
+    if config.offload and device.type not in OFFLOADED:
+        raise ConfigError(f"offload needs a CUDA device, got {device.type}: set offload to false")
 
 
 def reason_against_shards(config: TrainConfig, own: OwnParts, model: nn.Module) -> str:

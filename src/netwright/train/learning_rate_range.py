@@ -58,7 +58,9 @@ def try_learning_rates(
     if callable(own.optimizer):
         own = replace(own, optimizer=_at_rate(own.optimizer, config.lr))
     watch = _Watch()
-    config = replace(config, lr=LOWEST_RATE, epochs=UPDATES, compile=False, parallel="replicate")
+    config = replace(
+        config, lr=LOWEST_RATE, epochs=UPDATES, compile=False, parallel="replicate", offload=False
+    )
     trainer = _Trial(config, task, callbacks=[watch], seed=seed, own=own)
     state = trainer.start(copy.deepcopy(model), data)
     groups = state.optimizer.param_groups  # Muon's biases and gains begin at a rate of their own

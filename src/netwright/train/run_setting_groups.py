@@ -168,6 +168,15 @@ class Hardware(Config):
         ),
         Resume.FREE,
     ] = "auto"
+    offload: Annotated[
+        bool,
+        Doc(
+            "with parallel=shard on CUDA, keep weights, gradients and moments in the host's "
+            "memory, where the optimizer then steps: for models that do not fit on the GPUs; "
+            "slower"
+        ),
+        Resume.FREE,
+    ] = False
     rank_timeout: Annotated[
         Positive,
         Doc("seconds of silence after which a process counts as lost and the run ends"),

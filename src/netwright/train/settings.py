@@ -66,6 +66,8 @@ class TrainConfig(  # fields are listed from the last group to the first
             )
         if self.compile and self.by_length:
             raise ConfigError("by_length must be false with compile: each width would be compiled")
+        if self.offload and self.parallel != "shard":
+            raise ConfigError(f"offload needs parallel=shard, got {self.parallel}")
         if self.rule.closure:
             self._check_closure()
 

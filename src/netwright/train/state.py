@@ -261,7 +261,7 @@ class TrainState:
         self.forget_gradients()  # whatever the caller computed before is not ours
         for name, weight in self.model.named_parameters():
             if name in self.gradients:
-                weight.grad = laid_out_like(weight, self.gradients[name].to(self.device))
+                weight.grad = laid_out_like(weight, self.gradients[name].to(weight.device))
         if self.random is not None:
             set_random_state(self.random)
         self.random, self.gradients = None, {}

@@ -17,15 +17,14 @@ from netwright.data.loading.loader import Loader
 from netwright.data.loading.worker_loader import build_loader
 from netwright.inspection.drawing.page import text
 from netwright.train.building import (
+    build_run_engine,
     build_run_optimizer,
     build_run_schedule,
     check_own_step,
     check_sharding,
-    reason_against_shards,
 )
 from netwright.train.callback import Callback, Hook, collect_hooks
 from netwright.train.callbacks.carry_state import CarryState
-from netwright.train.engines.catalog import build_engine
 from netwright.train.measuring import Measuring
 from netwright.train.own.parts import NO_PARTS, OwnParts
 from netwright.train.own_step import OwnStep
@@ -96,10 +95,7 @@ class Trainer:
         """Put model and settings together; nothing has been learned yet."""
         config, built = self.config, model
         device = pick_device(config.device)
-        if config.parallel == "shard":
-            check_sharding(config, self.own, model)
-        can_shard = not reason_against_shards(config, self.own, model)
-        engine = build_engine(config.parallel, self.ranks, model, device, can_shard=can_shard)
+        engine = build_run_engine(config, self.own, self.ranks, model, device)
         model = engine.place(
             model, device, precision=config.precision, channels_last=config.channels_last
         )
@@ -159,7 +155,9 @@ class Trainer:
         """
         if self.config.parallel == "shard":
             check_sharding(self.config, self.own, model)
-        config = replace(self.config, parallel="replicate", device=str(device_of(model)))
+        config = replace(
+            self.config, parallel="replicate", offload=False, device=str(device_of(model))
+        )
         trainer = Trainer(config, self.task, seed=self.seed, ranks=self.ranks, own=self.own)
         return trainer.start(model, data)
 

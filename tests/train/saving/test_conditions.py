@@ -69,7 +69,7 @@ def test_objects_of_ones_own_are_conditions_by_their_names() -> None:
 def test_every_group_names_conditions_that_there_are() -> None:
     described = {**describe(schedule="cosine"), **describe(schedule="cosine", **BY_STEPS)}
     # Of objects that are handed over, of shards, and where torch is to do without oneDNN.
-    described |= dict.fromkeys([*OWN, "parallel", "onednn"])
+    described |= dict.fromkeys([*OWN, "parallel", "offload", "onednn"])
     for group in (STEERING, READING, SURROUNDINGS, SOMETIMES):
         assert set(group) <= set(described)
     assert not set(STEERING) & set(READING)
@@ -85,6 +85,11 @@ def test_onednn_is_the_runs_own_choice_whatever_the_flag_of_the_moment() -> None
     assert "onednn" not in describe(onednn="on")
     torch._C._set_mkldnn_enabled(True)
     assert describe(onednn="off")["onednn"] == "off"
+
+
+def test_shards_on_the_host_are_said_and_not_refused() -> None:
+    assert changes(parallel="shard", offload=True) == {"offload": "offload was off, is on"}
+    assert "offload" in SURROUNDINGS
 
 
 def test_a_run_that_says_nothing_of_onednn_had_it_on() -> None:

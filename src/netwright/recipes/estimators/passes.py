@@ -66,7 +66,8 @@ def learn_one_pass(
     rows = len(data.train)
     config = replace(recipe.train, batch_size=batch_size)  # looks at the size that was given
     size = min(pace_for(config, rows).batch_size, rows)
-    config = replace(config, batch_size=size, parallel="replicate")  # by this process alone
+    # By this process alone.
+    config = replace(config, batch_size=size, parallel="replicate", offload=False)
     config = replace(config, onednn=use_in(prepared.model, config))  # as `fit` chooses it
     check_last_batch(prepared.model, data, size)
     keep = KeepTrainingState()

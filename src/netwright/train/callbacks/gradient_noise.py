@@ -38,7 +38,7 @@ class GradientNoise(Callback):
         """Add the noise of this update."""
         grads = state.whole_gradients()
         place = (state.step, *state.engine.streams)
-        random = stream_on(state.device, self.seed, "gradient-noise", *place)
+        random = stream_on(grads[0].device, self.seed, "gradient-noise", *place)
         resting = [(row, row.clone()) for row in _resting_rows(state)]
         torch._foreach_add_(grads, noise_like(grads, random), alpha=self.deviation)
         for row, before in resting:

@@ -229,8 +229,11 @@ class GuardNonFinite(Callback):
 
 
 def _is_finite(loss: Tensor, grads: Sequence[Tensor]) -> bool:
-    """Whether the sum of all is finite: of a few numbers on a device, of each tensor's on a CPU."""
-    if loss.device.type == "cpu":
+    """Whether the sum of all is finite: of a few numbers on a device, of each tensor's on a CPU.
+
+    Gradients may be on the host when the loss is not.
+    """
+    if next(iter(grads), loss).device.type == "cpu":
         return math.isfinite(loss.item() + sum(abs(grad.sum().item()) for grad in grads))
     sizes = [size.float() for size in (loss, *torch._foreach_norm(list(grads)))]
     return math.isfinite(torch.stack(sizes).sum().item())

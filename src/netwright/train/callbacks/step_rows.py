@@ -229,13 +229,13 @@ class StepRows(Callback):
 
 @torch.no_grad()
 def gradient_norm(state: TrainState) -> Tensor | None:
-    """The length of all gradients together, on the device; None where no weight has one."""
+    """The length of all gradients together, on the run's device; None where no weight has one."""
     grads = state.whole_gradients()
     if not grads:
         return None
     lengths = [length.float() for length in torch._foreach_norm(grads)]
     norm: Tensor = torch.linalg.vector_norm(torch.stack(lengths), keepdim=True)  # (1,)
-    return state.engine.whole_norms(norm)[0]
+    return state.engine.whole_norms(norm)[0].to(state.device)
 
 
 def round_down(count: float) -> int:

@@ -49,7 +49,7 @@ class WeightNoise(Callback):
         torch._foreach_copy_(self.before, self.learned)
         self.is_noisy = True
         place = (state.epoch, state.position, *state.engine.streams)
-        random = stream_on(state.device, self.seed, "weight-noise", *place)
+        random = stream_on(self.learned[0].device, self.seed, "weight-noise", *place)
         noise = noise_like(self.learned, random)
         torch._foreach_add_(self.learned, noise, alpha=self.deviation)
 

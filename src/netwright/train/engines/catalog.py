@@ -30,6 +30,7 @@ def build_engine(
     device: torch.device,
     *,
     can_shard: bool = True,
+    offload: bool = False,
 ) -> Engine:
     """The engine that is named; auto: sharded where a GPU has too little memory for a replica.
 
@@ -39,11 +40,12 @@ def build_engine(
         model: what is trained.
         device: of this rank.
         can_shard: auto may choose it: all settings go with it.
+        offload: shards wait on the host.
     """
     if parallel == "auto":
         weights = sum(weight.numel() for weight in model.parameters())
         parallel = choose_engine(weights, ranks, _memory(device)) if can_shard else "replicate"
-    return ENGINES.load(parallel)(ranks)
+    return ENGINES.load(parallel)(ranks, offload=offload)
 
 
 def build_device(parallel: Parallel, device: torch.device) -> torch.device:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from netwright.core.errors import ConfigError
 from netwright.optimizers.optimizer import Kernel
 from netwright.train.engines.part import ReadRows
 from netwright.train.memory_format import lay_out
@@ -22,12 +23,15 @@ class Engine:
 
     Args:
         ranks: the processes that train together.
+        offload: what a rank holds of weights, gradients and moments waits on the host.
     """
 
     shards = False  # whether a rank holds a part of each weight only
 
-    def __init__(self, ranks: Ranks = ALONE) -> None:
-        self.ranks = ranks
+    def __init__(self, ranks: Ranks = ALONE, *, offload: bool = False) -> None:
+        if offload and not self.shards:
+            raise ConfigError("offload needs parallel=shard")
+        self.ranks, self.offload = ranks, offload
 
     @property
     def streams(self) -> tuple[int, ...]:

@@ -9,6 +9,11 @@ The model that was built waits on the host until the end. What is trained is a c
 structure, of which no rank ever holds all weights on its device. Half precision is autocast's, as
 with replicas, so that both give the same numbers: weights travel in float32.
 
+With `offload` a rank's parts wait in pinned memory of the host. Weights are copied to the device
+before they are gathered, gradients back when they are summed; before the backward pass is over, the
+host has waited for the last of them, so that the optimizer, which steps there, finds them whole.
+Each batch's gradients are added up on the host: none waits on the device for the end of an update.
+
 Source: Zhao et al., "PyTorch FSDP: Experiences on Scaling Fully Sharded Data Parallel" (2023);
 Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models" (2020).
 """
@@ -22,7 +27,13 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
-from torch.distributed.fsdp import FSDPModule, fully_shard, register_fsdp_forward_method
+from torch.distributed.fsdp import (
+    CPUOffloadPolicy,
+    FSDPModule,
+    OffloadPolicy,
+    fully_shard,
+    register_fsdp_forward_method,
+)
 from torch.distributed.tensor import DTensor, Shard
 from torch.optim import Optimizer
 
@@ -43,13 +54,15 @@ class ShardedEngine(Engine):
 
     Args:
         ranks: the processes that train together, within `joined`.
+        offload: the parts wait on the host.
     """
 
     shards = True
 
-    def __init__(self, ranks: Ranks) -> None:
-        super().__init__(ranks)
+    def __init__(self, ranks: Ranks, *, offload: bool = False) -> None:
+        super().__init__(ranks, offload=offload)
         self.built: nn.Module | None = None
+        self.device = self.home = torch.device("cpu")  # where parts are used, and where they wait
         self.mesh: DeviceMesh | None = None
         self.kind: type[Optimizer] | None = None  # whose steps are of each number by itself
 
@@ -72,7 +85,8 @@ class ShardedEngine(Engine):
                 "parallel=shard needs a process group: train within "
                 "netwright.train.ranks.joined(timeout, shards=True)"
             )
-        self.built = model
+        self.built, self.device = model, device
+        self.home = torch.device("cpu") if self.offload else device
         trained = _structure_of(model)
         self.mesh = init_device_mesh(device.type, (self.ranks.world,))
         hooks = count_hooks(trained)
@@ -80,7 +94,10 @@ class ShardedEngine(Engine):
         if isinstance(trained, TokenScorer):
             _gather_for_unscored(trained)
             setattr(trained, AROUND_PARTS, count_hooks(trained) - hooks)
-        trained.to_empty(device=device)
+        trained.to_empty(device=self.home)
+        for part in trained.modules():  # buffers are not divided, and stay where they are used
+            for name, buffer in part.named_buffers(recurse=False):
+                setattr(part, name, torch.empty_like(buffer, device=device))
         with torch.no_grad():
             for own, whole in zip(_tensors(trained), _tensors(model), strict=True):
                 if isinstance(own, DTensor):
@@ -92,9 +109,12 @@ class ShardedEngine(Engine):
 
     def _shard(self, model: nn.Module, mesh: DeviceMesh) -> None:
         """Group the weights by block, and what is around the blocks as one more group."""
+        waiting = _waiting(self.device) if self.offload else OffloadPolicy()
         for part in (*blocks_of(model), model):
             # The outermost group too: after each pass the registered weights are the parts.
-            sharded = fully_shard(part, mesh=mesh, reshard_after_forward=True)
+            sharded = fully_shard(
+                part, mesh=mesh, reshard_after_forward=True, offload_policy=waiting
+            )
             if self.ranks.world > 1:  # one rank's gradients would be copied to be divided by 1
                 sharded.set_gradient_divide_factor(1.0)  # a sum: shares make it the mean
             sharded.set_force_sum_reduction_for_comms(True)
@@ -112,8 +132,11 @@ class ShardedEngine(Engine):
         return on_own_rows(optimizer) if type(optimizer) is self.kind else nullcontext()
 
     def begin_batch(self, model: nn.Module, *, last: bool) -> None:
-        """Gradients of an update's other batches wait where they are: one sum for all of them."""
-        cast(FSDPModule, model).set_requires_gradient_sync(last)
+        """Gradients of an update's other batches wait where they are: one sum for all of them.
+
+        Those that are whole weights' would fill the device that offloading makes room on.
+        """
+        cast(FSDPModule, model).set_requires_gradient_sync(last or self.offload)
 
     def sum_gradients(self, model: nn.Module) -> None:
         """The backward pass has done it."""
@@ -145,11 +168,19 @@ class ShardedEngine(Engine):
         rows = self.rows(shape[0])
         if self.mesh is None:
             raise RunError("a sharded tensor needs a model that has been placed")
-        own = read(rows.start, rows.stop).to(self.mesh.device_type)
-        whole = torch.empty(tuple(shape), device="meta")
-        return DTensor.from_local(
-            own, self.mesh, [Shard(0)], run_check=False, shape=whole.shape, stride=whole.stride()
+        own, whole = read(rows.start, rows.stop), torch.empty(tuple(shape), device="meta")
+        form = DTensor.from_local(
+            torch.empty_like(own, device="meta"),
+            self.mesh,
+            [Shard(0)],
+            run_check=False,
+            shape=whole.shape,
+            stride=whole.stride(),
         )
+        # Not of the rows themselves: `from_local` would bring them to where the ranks meet.
+        held = torch.empty_like(form, device=self.home)
+        own_rows(held).copy_(own)
+        return held
 
     def hand_back(self, trained: nn.Module) -> None:
         """Gather one weight after the other into the model that was built."""
@@ -158,9 +189,13 @@ class ShardedEngine(Engine):
         with torch.no_grad(), self.ranks.guarded("the gathering of the weights"):
             for own, whole in zip(_tensors(trained), _tensors(self.built), strict=True):
                 whole.copy_(own.full_tensor() if isinstance(own, DTensor) else own)
-        device = next(trained.parameters()).device
-        if _fits(self.built, device):
-            self.built.to(device)
+        if _fits(self.built, self.device):
+            self.built.to(self.device)
+
+
+def _waiting(device: torch.device) -> CPUOffloadPolicy:
+    """How parts wait on the host: pinned, where a device copies them meanwhile."""
+    return CPUOffloadPolicy(pin_memory=device.type == "cuda")
 
 
 def _gather_for_unscored(model: Any) -> None:

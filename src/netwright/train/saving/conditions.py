@@ -27,14 +27,14 @@ FREE = settings_marked(Resume.FREE)
 LENGTHS = settings_marked(Resume.LENGTH)
 OWN = tuple(f"own_{part}" for part in PARTS)
 # There where they decide something.
-SOMETIMES = (*LENGTHS, *settings_marked(Resume.IF_GIVEN), *OWN, "parallel", "onednn")
+SOMETIMES = (*LENGTHS, *settings_marked(Resume.IF_GIVEN), *OWN, "parallel", "offload", "onednn")
 STEERING = (*LENGTHS, *settings_marked(Resume.STEERS), "own_schedule")
 REGROUPING = (*settings_marked(Resume.REGROUPS), "own_optimizer", "own_parameter_groups")
 READING = (*settings_marked(Resume.READS), "by_length", "classes", "data", "seed")
 # They may change the last bit: said, not refused.
-SURROUNDINGS = ("device", "machine", "threads", "onednn")
+SURROUNDINGS = ("device", "machine", "threads", "onednn", "offload")
 HOLDING = "data.cache_gb"  # decides how many bytes of files are at hand at once
-UNSAID = {"onednn": "on"}  # what a condition is where it is absent
+UNSAID = {"onednn": "on", "offload": "off"}  # what a condition is where it is absent
 
 
 def describe_conditions(
@@ -86,6 +86,7 @@ def describe_conditions(
         "machine": platform.machine(),
         "threads": torch.get_num_threads(),
         **({"onednn": "off"} if config.onednn == "off" else {}),
+        **({"offload": "on"} if config.offload else {}),
     }
 
 

@@ -92,7 +92,8 @@ class LayerNorms:
         parts = [*self.engine.own(self.weights), *self.before]
         norms = torch.stack([*self.gradients, *_norms(parts)])
         self.before, self.gradients = [], []
-        return torch.cat([loss.float().reshape(1), self.engine.whole_norms(norms)])
+        norms = self.engine.whole_norms(norms)  # of weights that wait on the host, they are there
+        return torch.cat([loss.float().reshape(1), norms.to(loss.device)])
 
     def read(self, taken: Tensor) -> tuple[float, dict[str, Numbers]] | None:
         """The loss of a step that was taken, and gradient, weight and update of each layer.

@@ -19,7 +19,7 @@ const UNITS = {
 const FIXED = [
   "log_every", "eval_every", "save_every", "save_steps", "keep", "keep_path", "track", "doctor", "profile",
   "precision", "compile", "activation_checkpointing", "capture", "onednn", "channels_last", "parallel",
-  "rank_timeout", "workers", "device", "restore_best"
+  "offload", "rank_timeout", "workers", "device", "restore_best"
 ];
 const address = new URLSearchParams(location.search);
 let typed = {}, model = address.get("model") || "mlp", stage = "plane", readsImages = false, missing = "";
