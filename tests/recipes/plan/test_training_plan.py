@@ -5,10 +5,12 @@ import pytest
 from netwright.core.errors import ConfigError
 from netwright.recipes.plan.machines import MACHINES
 from netwright.recipes.plan.training_plan import (
+    GPTSize,
     Setting,
     best_of,
     foresee,
     foreseen_memory,
+    fullest,
     needed_flops,
     outlooks,
     size_of,
@@ -36,6 +38,36 @@ def test_memory_and_time_are_near_what_was_measured() -> None:
     assert found.tokens_per_second == pytest.approx(64 * 1024 / found.seconds)
 
 
+def test_memory_with_checkpointing_is_near_what_was_measured() -> None:
+    # The same on an H200, blocks computed again, not compiled: 6.66 GB (benchmarks/plan_check.py).
+    setting = Setting(shard=False, recompute=True, rows=64)
+    found = foresee(size_of("gpt2", 1024), H200, setting, gpus=1, batch=64)
+    assert found.most - H200.reserved == pytest.approx(6.66e9, rel=0.1)
+
+
+def test_a_block_is_computed_again_when_the_logits_are_gone() -> None:
+    # Two layers of width 64, 100 tokens of the vocabulary, 8 x 1024 tokens at a time.
+    size = GPTSize(100_000, 104_704, 2, 64, 100, 1024)
+    memory = foreseen_memory(size, Setting(shard=False, recompute=True, rows=8), 1)
+    kept, again = 4 * 2 * 64 * 8192, 36 * 64 * 8192
+    logits = 2 * 8192 * 100 + 6 * 8192 * 64 + 4 * 100 * 64
+    assert (memory["activations"], memory["recomputed"], memory["buffers"]) == (kept, again, logits)
+    assert again > 200_000 + logits  # few logits: the fullest moment is in the backward pass
+    assert fullest(memory, waits=False) == 12 * 100_000 + kept + again
+    assert fullest(memory, waits=True) == 16 * 100_000 + kept + again
+    wide = {**memory, "buffers": 10.0 * again}
+    assert fullest(wide, waits=False) == 12 * 100_000 + 200_000 + kept + 10 * again
+    late = {**memory, "gradients": 10.0 * again}
+    assert fullest(late, waits=False) == 12 * 100_000 + 10 * again
+
+
+def test_gradients_that_wait_are_of_whole_weights() -> None:
+    size = size_of("gpt2", 1024)
+    setting = Setting(shard=True, recompute=False, rows=8)
+    assert foreseen_memory(size, setting, 4)["gradients"] == size.weights
+    assert foreseen_memory(size, setting, 4, waits=True)["gradients"] == 4 * size.weights
+
+
 def test_memory_by_hand() -> None:
     size = size_of("gpt2", 1024)
     found = foreseen_memory(size, ALONE, 1)
@@ -44,7 +76,8 @@ def test_memory_by_hand() -> None:
     sharded = foreseen_memory(size, Setting(shard=True, recompute=True, rows=64), 4)
     for kind in ("weights", "gradients", "optimizer"):
         assert sharded[kind] == found[kind] / 4
-    assert sharded["activations"] == (4 * 12 + 36) * 768 * 64 * 1024
+    assert sharded["activations"] == 4 * 12 * 768 * 64 * 1024
+    assert (sharded["recomputed"], found["recomputed"]) == (36 * 768 * 64 * 1024, 0)
     assert sharded["half copies"] == found["half copies"] == 2 * 124_439_808
     head, vectors = 4 * 50_257 * 768, 6 * 768 * 64 * 1024
     assert found["buffers"] == 2 * 2**30 + vectors + head
@@ -76,6 +109,9 @@ def test_time_by_hand() -> None:
     sharded = foresee(size, H200, setting, gpus=2, batch=128)
     moved += features / 3 + (36 / 2 + 2 * (12 + 24) - 36 - 12) * weights
     assert sharded.compute == pytest.approx(4 / 3 * flops / H200.flops + moved / H200.bandwidth)
+    one = foresee(size, H200, Setting(shard=True, recompute=False, rows=64), gpus=1, batch=64)
+    more = (24 + 8) * weights / H200.bandwidth  # gathered twice, and scattered to itself
+    assert one.compute - found.compute == pytest.approx(more)
 
 
 def test_fewer_texts_at_a_time_take_less_memory_and_no_less_time() -> None:

@@ -5,16 +5,20 @@ and N GPUs, in mixed precision (autocast to bfloat16) with Adam, in bytes:
 
     weights       4 P    gradients   4 P    optimizer   8 P     of each 1/N where they are sharded
     half copies   2 P    of the weights, which autocast keeps to the end of the forward pass
-    activations   36 L D n      4 L D n + 36 D n where blocks are computed again
+    activations   36 L D n      4 L D n where blocks are computed again
+    recomputed    36 D n        of one block at a time, in the backward pass
     buffers       logits of a part of the tokens, and the gradients of head and vectors, which are
                   made with them; two gathered blocks and the head where weights are sharded
-    at the most   weights + optimizer + the larger of gradients, which grow while the rest is let
-                  go, and half copies + activations + buffers; or of both, where gradients wait for
-                  another batch of their update
+    at the most   weights + optimizer + the largest of
+                  gradients, which grow while the rest is let go;
+                  half copies + activations + buffers, at the end of the forward pass;
+                  activations + recomputed, when the logits are gone;
+                  and gradients beside either where they wait for another batch of their update:
+                  there they are of whole weights, 4 P, also where weights are sharded
 
     FLOPs         6 M n + 6 L D T n     M = weights in products; attention looks back only
-    bytes         9 * 36 L D n + 10 V n + 36 P of an update, and 12 P (shard: 36 P) of each batch,
-                  that kernels read and write
+    bytes         9 * 36 L D n + 10 V n + 36 P of an update, and of each batch 12 P (shard: 36 P,
+                  on one GPU 44 P), that kernels read and write
                   4/3 of both of blocks that are computed again
     seconds       FLOPs / rate + bytes / bandwidth, and communication: a sum of 4 P bytes after the
                   last backward pass (replicate), or 4 P gathered twice for each batch and 4 P
@@ -25,7 +29,8 @@ what attention gives (2), and the hidden units before and after their activation
 compiler about 100 are read or written of a feature in the forward pass and 230 in the backward
 pass. A logit (2 bytes) is written, scored in its place and read by two products. Of a weight Adam
 reads and writes 28 bytes, the guard 8, the casts to the half format and of the gradient 12; sharded
-ones are also copied out of what was gathered, twice, and gradients into what is scattered (24).
+ones are also copied out of what was gathered, twice, and gradients into what is scattered (24); on
+one GPU, which scatters nothing, out of it again (8).
 
 Shapes: b texts of T tokens.
 Source: Korthikanti et al., "Reducing Activation Recomputation in Large Transformer Models" (2022);
@@ -54,6 +59,7 @@ OF_LOGIT = 10  # bytes that are written and read of each
 MOVED = 36  # bytes of a weight that an update by Adam reads and writes
 CAST = 12  # bytes of a weight that each batch does
 COPIED = 24  # more of them where weights are sharded
+COPIED_ALONE = 8  # and more where one GPU has all shards
 USUAL_VOCABULARY = 50_257  # GPT-2's
 
 
@@ -181,12 +187,9 @@ def best_of(found: list[Outlook]) -> Outlook | None:
 
 def foresee(size: GPTSize, machine: Machine, setting: Setting, *, gpus: int, batch: int) -> Outlook:
     """What one setting will take; see the file."""
-    memory = foreseen_memory(size, setting, gpus)
     tokens, passes = batch // gpus * size.tokens, batch // gpus // setting.rows
-    forward = memory["half copies"] + memory["activations"] + memory["buffers"]
-    meanwhile = max if passes == 1 else operator.add
-    held = memory["weights"] + memory["optimizer"] + meanwhile(forward, memory["gradients"])
-    most = machine.reserved + held
+    memory = foreseen_memory(size, setting, gpus, waits=passes > 1)
+    most = machine.reserved + fullest(memory, waits=passes > 1)
     again = 4 / 3 if setting.recompute else 1
     flops = needed_flops(size) * tokens
     of_token = again * TRAFFIC * KEPT * size.layers * size.width + OF_LOGIT * size.vocabulary
@@ -211,6 +214,8 @@ def foresee(size: GPTSize, machine: Machine, setting: Setting, *, gpus: int, bat
 def moved_of_weights(size: GPTSize, setting: Setting, gpus: int, passes: int) -> float:
     """Bytes of weights, gradients and moments that a GPU reads and writes in a step."""
     sharing, copied = (gpus, COPIED) if setting.shard else (1, 0)
+    if setting.shard and gpus == 1:
+        copied += COPIED_ALONE
     return (MOVED / sharing + (CAST + copied) * passes) * size.weights
 
 
@@ -219,26 +224,47 @@ def needed_flops(size: GPTSize) -> float:
     return 6 * size.multiplied + 6 * size.layers * size.width * size.tokens
 
 
-def foreseen_memory(size: GPTSize, setting: Setting, gpus: int) -> dict[str, float]:
-    """Bytes of a GPU by kind."""
+def fullest(memory: dict[str, float], *, waits: bool) -> float:
+    """Bytes of the fullest moment of an update, of those of each kind.
+
+    Args:
+        memory: by kind.
+        waits: gradients wait for another batch.
+    """
+    logits = memory["half copies"] + memory["activations"] + memory["buffers"]
+    again = memory["activations"] + memory["recomputed"]
+    meanwhile = operator.add if waits else max
+    return (
+        memory["weights"] + memory["optimizer"] + meanwhile(max(logits, again), memory["gradients"])
+    )
+
+
+def foreseen_memory(
+    size: GPTSize, setting: Setting, gpus: int, *, waits: bool = False
+) -> dict[str, float]:
+    """Bytes of a GPU by kind.
+
+    Args:
+        size: of the network.
+        setting: how it is trained.
+        gpus: how many.
+        waits: gradients wait for another batch.
+    """
     sharing = gpus if setting.shard else 1
     tokens = setting.rows * size.tokens
     of_block = (size.multiplied - size.vocabulary * size.width) / size.layers
     around = size.weights - of_block * size.layers
-    per_token = (
-        KEPT_OF_BLOCK * size.layers * size.width + KEPT * size.width
-        if setting.recompute
-        else KEPT * size.layers * size.width
-    )
+    kept = KEPT_OF_BLOCK if setting.recompute else KEPT
     head = size.vocabulary * size.width
     logits = 2 * min(tokens * size.vocabulary, MOST_ON_CUDA) + 6 * tokens * size.width + 4 * head
     gathered = 4 * (2 * of_block + around + head) if setting.shard else 0
     return {
         "weights": 4 * size.weights / sharing,
-        "gradients": 4 * size.weights / sharing,
+        "gradients": 4 * size.weights / (1 if waits else sharing),
         "optimizer": 8 * size.weights / sharing,
         "half copies": 2 * size.weights,
-        "activations": per_token * tokens,
+        "activations": kept * size.layers * size.width * tokens,
+        "recomputed": KEPT * size.width * tokens if setting.recompute else 0.0,
         "buffers": logits + gathered,
     }
 
