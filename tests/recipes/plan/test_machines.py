@@ -9,6 +9,7 @@ import torch
 
 from netwright.core.errors import ConfigError, UnknownNameError
 from netwright.recipes.plan import machines
+from netwright.recipes.plan.host_rates import HostRates
 from netwright.recipes.plan.machines import (
     FILE,
     MACHINES,
@@ -17,6 +18,8 @@ from netwright.recipes.plan.machines import (
     measured_machine,
 )
 from netwright.train.profiling.hardware_rates import HardwareRates
+
+HOST = HostRates(memory=5e11, copies=5.5e10, stepping=2e11)
 
 
 def test_a_machine_is_found_by_its_name() -> None:
@@ -31,12 +34,14 @@ def test_here_is_what_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(machines, "home_folder", lambda: tmp_path)
     with pytest.raises(ConfigError, match="has not been calibrated: run netwright plan --calib"):
         find_machine("here")
-    measured = measured_machine("NVIDIA H200", HardwareRates(5e14, 3e12), 80 * 10**9, 10**9)
+    measured = measured_machine("NVIDIA H200", HardwareRates(5e14, 3e12), 80 * 10**9, 10**9, HOST)
     assert (measured.flops, measured.bandwidth, measured.reserved) == (5e14, 3e12, 10**9)
+    assert (measured.host, measured.copies, measured.stepping) == HOST
     (tmp_path / FILE).write_text(json.dumps(asdict(measured)))
     assert find_machine("here") == measured
     wrongs: list[object] = [
         {**asdict(measured), "flops": -1},
+        {name: value for name, value in asdict(measured).items() if name != "copies"},  # an old one
         {**asdict(measured), "link_of": ["h200"]},
         {**asdict(measured), "peak_is_measured": 1},
         {"flops": 1},
@@ -50,10 +55,10 @@ def test_here_is_what_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_a_measured_gpu_has_the_peak_and_link_of_its_own_kind() -> None:
     rates = HardwareRates(2e14, 1.5e12)
-    a100 = measured_machine("NVIDIA A100-SXM4-80GB", rates, 80 * 10**9, 10**9)
+    a100 = measured_machine("NVIDIA A100-SXM4-80GB", rates, 80 * 10**9, 10**9, HOST)
     assert (a100.peak, a100.link) == (MACHINES["a100"].peak, MACHINES["a100"].link)
     assert (a100.peak_is_measured, a100.link_of) == (False, "a100")
-    other = measured_machine("NVIDIA GeForce RTX 4090", rates, 24 * 10**9, 10**9)
+    other = measured_machine("NVIDIA GeForce RTX 4090", rates, 24 * 10**9, 10**9, HOST)
     assert (other.peak, other.peak_is_measured, other.link_of) == (2e14, True, "h200")
     for name in ("NVIDIA GH200 480GB", "NVIDIA H100 PCIe", "NVIDIA H100 80GB HBM3 MIG 1g.10gb"):
         assert kind_of(name) == ""

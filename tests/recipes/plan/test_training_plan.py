@@ -1,5 +1,7 @@
 """A plan of training: numbers by hand, what was measured once, and laws of any machine."""
 
+from dataclasses import replace
+
 import pytest
 
 from netwright.core.errors import ConfigError
@@ -9,6 +11,7 @@ from netwright.recipes.plan.training_plan import (
     Setting,
     best_of,
     foresee,
+    foreseen_host,
     foreseen_memory,
     fullest,
     needed_flops,
@@ -161,6 +164,45 @@ def test_what_does_not_fit_is_not_chosen() -> None:
     assert best_of([one for one in found if not one.fits]) is None
     with pytest.raises(ConfigError, match="must be a multiple of the 3 GPUs, got 64 texts"):
         next(outlooks(xl, H200, gpus=3, batch=64))
+
+
+def test_shards_on_the_host_by_hand() -> None:
+    # Tensors of 40 and 60 weights; 4 x 40 = 160 bytes take 256 of pinned memory, as 4 x 60 do.
+    tiny = GPTSize(100, 90, 1, 4, 5, 8, (40, 60))
+    assert foreseen_host(tiny, 1) == 2 * (256 + 256) + (4 + 8 + 12) * 100
+    assert foreseen_host(tiny, 2) == 2 * (128 + 128) + 4 * 100 + (8 + 12) * 50
+    xl = size_of("gpt2-xl", 1024)
+    kept = Setting(shard=True, recompute=True, rows=8)
+    waiting = Setting(**{**vars(kept), "offload": True})
+    plain, memory = foreseen_memory(xl, kept, 1), foreseen_memory(xl, waiting, 1)
+    around = xl.weights - 12 * 48 * 1600**2
+    assert memory == {**plain, "weights": 0, "optimizer": 0, "gradients": 12 * around}
+    for gpus, passes in ((1, 1), (1, 2), (4, 1)):
+        batch = 8 * gpus * passes
+        on_gpu, on_host = (foresee(xl, H200, s, gpus=gpus, batch=batch) for s in (kept, waiting))
+        spared = 36 * xl.weights / gpus / H200.bandwidth
+        assert on_host.compute == pytest.approx(on_gpu.compute - spared)
+        copies = 2 * passes * 4 * xl.weights / gpus / H200.copies
+        stepped = (32 + 12 * (passes - 1)) * xl.weights / gpus / H200.stepping
+        beside = max(on_host.compute, on_host.communication)
+        worked = beside + copies if gpus == 1 else max(beside, copies)
+        assert on_host.seconds == pytest.approx(worked + stepped)
+        assert on_host.most == pytest.approx(H200.reserved + fullest(memory, waits=False))
+        assert on_host.host == foreseen_host(xl, gpus) and on_gpu.host == 0
+
+
+def test_the_host_is_asked_for_where_nothing_else_fits() -> None:
+    xl = size_of("gpt2-xl", 1024)
+    small = replace(H200, memory=16e9)
+    found = list(outlooks(xl, small, gpus=1, batch=2))
+    assert {one.setting.shard for one in found if not one.setting.offload} == {False}
+    best = best_of(found)
+    assert best is not None and best.setting.offload and best.setting.shard
+    typed = best.setting.typed(1, best.passes)
+    assert "--set train.offload=true" in typed and "--set train.parallel=shard" in typed
+    assert not any(one.setting.offload for one in outlooks(xl, H200, gpus=1, batch=2))
+    no_room = replace(small, host=10e9)
+    assert best_of(list(outlooks(xl, no_room, gpus=1, batch=2))) is None
 
 
 def test_attention_adds_to_the_products_of_weights() -> None:

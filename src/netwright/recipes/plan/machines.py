@@ -3,12 +3,16 @@
     flops         of products in bfloat16, as large ones reach them, not as printed on the box
     bandwidth     bytes that its memory reads and writes in a second
     link          bytes a second from a GPU to the next in its machine, and `network` to another one
+    host          bytes of the host's memory, for each of its GPUs
+    copies        bytes a second between the host's pinned memory and a GPU, in one direction
+    stepping      bytes a second that the host's cores read and write in a step of Adam, for a GPU
 
 Numbers of `here` are measured by `netwright plan --calibrate`, except links, which one GPU alone
 does not show, and the peak of a GPU in the table; those of the table are 60 % of the published peak
-of products, and 85 % of that of memory.
+of products, 85 % of that of memory, on the host also, and 80 % of that of PCIe.
 
-Source: NVIDIA's data sheets of A100, H100 and H200 (SXM).
+Source: NVIDIA's data sheets of A100, H100 and H200 (SXM), and of the DGX machines with eight of
+them: 2 TB of memory, of 16 channels of DDR5-4800 (A100: 1 TB, DDR4-3200), PCIe 5 x 16 (A100: 4).
 """
 
 import re
@@ -23,6 +27,7 @@ from netwright.core.errors import ConfigError, UnknownNameError
 from netwright.core.files.inside import has_file
 from netwright.core.files.storage import read_json, write_json
 from netwright.data.files.locations import home_folder
+from netwright.recipes.plan.host_rates import HostRates, measure_host
 from netwright.train.profiling.hardware_rates import HardwareRates, hardware_rates
 
 FILE = "machine.json"  # in the cache folder
@@ -45,6 +50,9 @@ class Machine:
         link: bytes a second between GPUs of a machine.
         network: bytes a second of each GPU to other machines.
         together: GPUs of a machine.
+        host: bytes of the host's memory for each GPU.
+        copies: bytes a second from the host to a GPU, or back.
+        stepping: bytes a second that the host reads and writes in a step, for each GPU.
         peak_is_measured: `peak` is what was measured, since the table does not have the GPU.
         link_of: the kind of GPU in the table whose link is assumed; empty: its own.
     """
@@ -57,6 +65,9 @@ class Machine:
     link: float
     network: float = 50 * GB
     together: int = 8
+    host: float = 250 * GB
+    copies: float = 50 * GB
+    stepping: float = 65 * GB
     peak_is_measured: bool = False
     link_of: str = ""
 
@@ -64,7 +75,16 @@ class Machine:
 MACHINES = {
     "h200": Machine(memory=150 * GB, flops=594e12, peak=990e12, bandwidth=4080 * GB, link=360 * GB),
     "h100": Machine(memory=85 * GB, flops=594e12, peak=990e12, bandwidth=2850 * GB, link=360 * GB),
-    "a100": Machine(memory=85 * GB, flops=187e12, peak=312e12, bandwidth=1730 * GB, link=240 * GB),
+    "a100": Machine(
+        memory=85 * GB,
+        flops=187e12,
+        peak=312e12,
+        bandwidth=1730 * GB,
+        link=240 * GB,
+        host=125 * GB,
+        copies=25 * GB,
+        stepping=43 * GB,
+    ),
 }
 
 
@@ -88,14 +108,17 @@ def calibrate() -> Machine:
     torch.cuda.empty_cache()
     free, total = torch.cuda.mem_get_info(device)
     taken = total - free - torch.cuda.memory_reserved(device)
-    machine = measured_machine(torch.cuda.get_device_name(device), rates, total, taken)
+    name = torch.cuda.get_device_name(device)
+    machine = measured_machine(name, rates, total, taken, measure_host(device))
     path = home_folder() / FILE
     path.parent.mkdir(parents=True, exist_ok=True)
     write_json(path, {field.name: getattr(machine, field.name) for field in fields(machine)})
     return machine
 
 
-def measured_machine(name: str, rates: HardwareRates, memory: int, reserved: int) -> Machine:
+def measured_machine(
+    name: str, rates: HardwareRates, memory: int, reserved: int, host: HostRates
+) -> Machine:
     """A GPU of these rates; what cannot be measured on one is that of its kind in the table.
 
     Args:
@@ -103,6 +126,7 @@ def measured_machine(name: str, rates: HardwareRates, memory: int, reserved: int
         rates: as measured.
         memory: bytes.
         reserved: bytes of them that are taken.
+        host: what is there for it on the host.
     """
     kind = kind_of(name)
     link_of = kind or ASSUMED
@@ -113,6 +137,9 @@ def measured_machine(name: str, rates: HardwareRates, memory: int, reserved: int
         peak=max(rates.flops, MACHINES[kind].peak) if kind else rates.flops,
         bandwidth=rates.bytes,
         link=MACHINES[link_of].link,
+        host=host.memory,
+        copies=host.copies,
+        stepping=host.stepping,
         peak_is_measured=not kind,
         link_of=link_of,
     )

@@ -24,6 +24,17 @@ and N GPUs, in mixed precision (autocast to bfloat16) with Adam, in bytes:
                   last backward pass (replicate), or 4 P gathered twice for each batch and 4 P
                   scattered (shard), of which what exceeds the work counts
 
+Shards that wait on the host (`offload`) leave the GPU without weights, gradients and moments, but
+for those of one group in its backward pass: 12 bytes a weight of the gradient, what is scattered of
+it and what comes of that. The host has, for each of N processes:
+
+    pinned        weights and gradients, 8 P / N, where the memory of each comes in powers of two
+    and           moments, 8 P / N; the model that was built, 4 P; a copy that a checkpoint is
+                  written from, 12 P / N
+    seconds more  4 P / N of weights copied twice for each batch, which one GPU waits for and
+                  several do beside their work, as gradients travel back; and a step on the host,
+                  32 P / N with the guard, 12 P / N of each further batch that is added up
+
 The 36 bytes: the sum before each norm (4 + 4), its norms (2 + 2), queries, keys and values (6),
 what attention gives (2), and the hidden units before and after their activation (8 + 8). Without a
 compiler about 100 are read or written of a feature in the forward pass and 230 in the backward
@@ -37,10 +48,10 @@ Source: Korthikanti et al., "Reducing Activation Recomputation in Large Transfor
 Rajbhandari et al., "ZeRO" (2020); Chowdhery et al., "PaLM" (2022), appendix B (utilisation).
 """
 
-import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import isqrt
+from itertools import product
+from math import ceil, isqrt
 from typing import NamedTuple
 
 from netwright.core.config import Config, parse
@@ -60,6 +71,9 @@ MOVED = 36  # bytes of a weight that an update by Adam reads and writes
 CAST = 12  # bytes of a weight that each batch does
 COPIED = 24  # more of them where weights are sharded
 COPIED_ALONE = 8  # and more where one GPU has all shards
+SCATTERED = 12  # bytes of a weight of a group, when its gradient is summed and brought to the host
+BUILT, PINNED, MOMENTS, SAVED = 4, 4, 8, 12  # of a weight on the host; pinned: twice
+STEPPED, ADDED = 32, 12  # bytes of a weight that the host reads and writes
 USUAL_VOCABULARY = 50_257  # GPT-2's
 
 
@@ -73,6 +87,7 @@ class GPTSize(NamedTuple):
         width: D.
         vocabulary: V.
         tokens: T.
+        tensors: the weights of each tensor.
     """
 
     weights: int
@@ -81,15 +96,20 @@ class GPTSize(NamedTuple):
     width: int
     vocabulary: int
     tokens: int
+    tensors: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """How a batch is trained on: so many texts of a GPU at a time, weights sharded or not."""
+    """How a batch is trained on: so many texts of a GPU at a time, weights sharded or not.
+
+    Shards may wait on the host.
+    """
 
     shard: bool
     recompute: bool
     rows: int
+    offload: bool = False
 
     @property
     def parallel(self) -> str:
@@ -104,6 +124,7 @@ class Setting:
             "precision": "bf16-mixed",
             "parallel": self.parallel,
             "activation_checkpointing": str(self.recompute).lower(),
+            **({"offload": "true"} if self.offload else {}),
         }
         return [f"--set train.{name}={value}" for name, value in values.items()]
 
@@ -117,7 +138,8 @@ class Outlook:
         passes: batches of a GPU in a step.
         memory: bytes of a GPU by kind.
         most: bytes of a GPU at the fullest moment, with what is reserved.
-        fits: there are as many.
+        host: bytes of the host for each GPU, beside what any run takes.
+        fits: there are as many of both.
         compute: seconds of a step without communication.
         communication: seconds that are spent on it, hidden or not.
         seconds: of a step.
@@ -129,6 +151,7 @@ class Outlook:
     passes: int
     memory: dict[str, float]
     most: float
+    host: float
     fits: bool
     compute: float
     communication: float
@@ -157,20 +180,28 @@ def size_of(
     width, layers = config.width, config.layers  # type: ignore[attr-defined]
     blocks = [part for name, part in built.named_parameters() if name.startswith("h.")]
     in_blocks = sum(part.numel() for part in blocks if part.ndim > 1)
-    return GPTSize(weights, in_blocks + vocabulary * width, layers, width, vocabulary, tokens)
+    tensors = tuple(part.numel() for part in built.parameters())
+    multiplied = in_blocks + vocabulary * width
+    return GPTSize(weights, multiplied, layers, width, vocabulary, tokens, tensors)
 
 
 def outlooks(size: GPTSize, machine: Machine, *, gpus: int, batch: int) -> Iterator[Outlook]:
-    """What each setting for a batch of so many texts of all GPUs will take."""
+    """What each setting for a batch of so many texts of all GPUs will take.
+
+    Shards wait on the host only where nothing else fits.
+    """
     if gpus < 1 or batch < gpus or batch % gpus:
         raise ConfigError(f"the batch must be a multiple of the {gpus} GPUs, got {batch} texts")
     each = batch // gpus
-    rows_at_a_time = _divisors(each)
-    for shard in (False, True) if gpus > 1 else (False,):
-        for recompute in (False, True):
-            for rows in rows_at_a_time:
-                setting = Setting(shard=shard, recompute=recompute, rows=rows)
-                yield foresee(size, machine, setting, gpus=gpus, batch=batch)
+    rows_at_a_time, does_fit = _divisors(each), False
+    for shard, offload in ((False, False), (True, False), (True, True)):
+        if (offload and does_fit) or (shard and not offload and gpus == 1):
+            continue
+        for recompute, rows in product((False, True), rows_at_a_time):
+            setting = Setting(shard=shard, recompute=recompute, rows=rows, offload=offload)
+            found = foresee(size, machine, setting, gpus=gpus, batch=batch)
+            does_fit |= found.fits
+            yield found
 
 
 def _divisors(number: int) -> list[int]:
@@ -188,8 +219,9 @@ def best_of(found: list[Outlook]) -> Outlook | None:
 def foresee(size: GPTSize, machine: Machine, setting: Setting, *, gpus: int, batch: int) -> Outlook:
     """What one setting will take; see the file."""
     tokens, passes = batch // gpus * size.tokens, batch // gpus // setting.rows
-    memory = foreseen_memory(size, setting, gpus, waits=passes > 1)
-    most = machine.reserved + fullest(memory, waits=passes > 1)
+    waits = passes > 1 and not setting.offload
+    memory = foreseen_memory(size, setting, gpus, waits=waits)
+    most = machine.reserved + fullest(memory, waits=waits)
     again = 4 / 3 if setting.recompute else 1
     flops = needed_flops(size) * tokens
     of_token = again * TRAFFIC * KEPT * size.layers * size.width + OF_LOGIT * size.vocabulary
@@ -197,12 +229,16 @@ def foresee(size: GPTSize, machine: Machine, setting: Setting, *, gpus: int, bat
     compute = again * flops / machine.flops + moved / machine.bandwidth
     communication = foreseen_communication(size, machine, setting, gpus, passes)
     seconds = max(compute, communication) if setting.shard else compute + communication
+    host = foreseen_host(size, gpus) if setting.offload else 0.0
+    if setting.offload:
+        seconds = offloaded_seconds(size, machine, seconds, gpus, passes)
     return Outlook(
         setting=setting,
         passes=passes,
         memory=memory,
         most=most,
-        fits=most <= machine.memory,
+        host=host,
+        fits=most <= machine.memory and host <= machine.host,
         compute=compute,
         communication=communication,
         seconds=seconds,
@@ -216,7 +252,25 @@ def moved_of_weights(size: GPTSize, setting: Setting, gpus: int, passes: int) ->
     sharing, copied = (gpus, COPIED) if setting.shard else (1, 0)
     if setting.shard and gpus == 1:
         copied += COPIED_ALONE
-    return (MOVED / sharing + (CAST + copied) * passes) * size.weights
+    moved = 0 if setting.offload else MOVED
+    return (moved / sharing + (CAST + copied) * passes) * size.weights
+
+
+def offloaded_seconds(
+    size: GPTSize, machine: Machine, seconds: float, gpus: int, passes: int
+) -> float:
+    """Of a step whose shards wait on the host, from those of the same work on the GPU."""
+    copies = 2 * passes * 4 * size.weights / gpus / machine.copies
+    worked = seconds + copies if gpus == 1 else max(seconds, copies)
+    stepped = (STEPPED + ADDED * (passes - 1)) * size.weights / gpus
+    return worked + stepped / machine.stepping
+
+
+def foreseen_host(size: GPTSize, gpus: int) -> float:
+    """Bytes of the host for one GPU whose shards wait there."""
+    sizes = (PINNED * ceil(count / gpus) for count in size.tensors)
+    pinned = sum(1 << (one - 1).bit_length() for one in sizes)
+    return 2 * pinned + BUILT * size.weights + (MOMENTS + SAVED) * size.weights / gpus
 
 
 def needed_flops(size: GPTSize) -> float:
@@ -233,10 +287,8 @@ def fullest(memory: dict[str, float], *, waits: bool) -> float:
     """
     logits = memory["half copies"] + memory["activations"] + memory["buffers"]
     again = memory["activations"] + memory["recomputed"]
-    meanwhile = operator.add if waits else max
-    return (
-        memory["weights"] + memory["optimizer"] + meanwhile(max(logits, again), memory["gradients"])
-    )
+    held, gradients = memory["weights"] + memory["optimizer"], memory["gradients"]
+    return held + (max(logits, again) + gradients if waits else max(logits, again, gradients))
 
 
 def foreseen_memory(
@@ -255,13 +307,18 @@ def foreseen_memory(
     of_block = (size.multiplied - size.vocabulary * size.width) / size.layers
     around = size.weights - of_block * size.layers
     kept = KEPT_OF_BLOCK if setting.recompute else KEPT
+    held = {
+        "weights": 4 * size.weights / sharing,
+        "gradients": 4 * size.weights / (1 if waits else sharing),
+        "optimizer": 8 * size.weights / sharing,
+    }
+    if setting.offload:
+        held = {"weights": 0.0, "gradients": SCATTERED * max(of_block, around), "optimizer": 0.0}
     head = size.vocabulary * size.width
     logits = 2 * min(tokens * size.vocabulary, MOST_ON_CUDA) + 6 * tokens * size.width + 4 * head
     gathered = 4 * (2 * of_block + around + head) if setting.shard else 0
     return {
-        "weights": 4 * size.weights / sharing,
-        "gradients": 4 * size.weights / (1 if waits else sharing),
-        "optimizer": 8 * size.weights / sharing,
+        **held,
         "half copies": 2 * size.weights,
         "activations": kept * size.layers * size.width * tokens,
         "recomputed": KEPT * size.width * tokens if setting.recompute else 0.0,
@@ -276,5 +333,6 @@ def foreseen_communication(
     if gpus == 1:
         return 0.0
     speed = machine.link if gpus <= machine.together else machine.network
-    times = 2 * passes + 1 if setting.shard else 2
+    scattered = passes if setting.offload else 1
+    times = 2 * passes + scattered if setting.shard else 2
     return times * 4 * size.weights * (gpus - 1) / gpus / speed

@@ -7,9 +7,13 @@ import pytest
 import torch
 
 from netwright.recipes.plan import machines
+from netwright.recipes.plan.host_rates import HostRates
 from netwright.recipes.plan.machines import MACHINES, measured_machine
 from netwright.train.profiling.hardware_rates import HardwareRates
 from tests.apps.cli.conftest import Type
+
+RATES = HardwareRates(2e14, 1e12)
+HOST = HostRates(memory=2e11, copies=5e10, stepping=1e11)
 
 
 def test_settings_are_listed_and_the_best_is_told(
@@ -24,6 +28,10 @@ def test_settings_are_listed_and_the_best_is_told(
     assert "a billion tokens: " in answer.out
     told = json.loads(type_in(*words, "--json").out)
     assert told["best"] in told["all"] and len(told["all"]) == 2 * 2 * 4
+    monkeypatch.setitem(MACHINES, "a100", replace(MACHINES["a100"], memory=18 * 10**9))
+    answer = type_in("plan", "gpt2-xl", "--kind", "a100", "--batch", "2x1024")
+    assert "memory of the host: " in answer.out and "shard, offload" in answer.out
+    assert "--set train.offload=true" in answer.out
     monkeypatch.setitem(MACHINES, "a100", replace(MACHINES["a100"], memory=10**9))
     assert "none of them fits: use more GPUs" in type_in("plan", "gpt2", "--kind", "a100").out
 
@@ -33,7 +41,7 @@ def test_what_is_assumed_of_a_measured_gpu_is_told(
 ) -> None:
     usual = type_in("plan", "gpt2", "--kind", "a100").out
     assert "% of the published peak" in usual and "assumed" not in usual
-    measured = measured_machine("Another GPU", HardwareRates(2e14, 1e12), 48 * 10**9, 10**9)
+    measured = measured_machine("Another GPU", RATES, 48 * 10**9, 10**9, HOST)
     monkeypatch.setattr(machines, "find_machine", lambda kind: measured)
     answer = type_in("plan", "gpt2", "--kind", "here", "--gpus", 2)
     assert "assumed, not measured: 360 GB/s between GPUs of a machine, as of the h200" in answer.out

@@ -94,7 +94,7 @@ def _show(
     print_table(
         [
             {
-                "parallel": one.setting.parallel,
+                "parallel": one.setting.parallel + (", offload" if one.setting.offload else ""),
                 "checkpointing": "yes" if one.setting.recompute else "no",
                 "texts at a time": str(one.setting.rows),
                 "GB": f"{one.most / 1e9:.1f}",
@@ -110,6 +110,8 @@ def _show(
         return
     told = ", ".join(f"{name} {amount / 1e9:.1f}" for name, amount in best.memory.items())
     print_result(f"fastest that fits, in GB per GPU: {told}")
+    if best.setting.offload:
+        print_result(f"memory of the host: {best.host / 1e9:.1f} GB per GPU")
     print_result(
         f"step: {best.compute:.4g} s of computation, {best.communication:.4g} s of communication; "
         f"utilisation {best.utilisation:.0%} of the {peak}"
