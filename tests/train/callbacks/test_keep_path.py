@@ -199,6 +199,14 @@ def test_nothing_is_thinned_out_for_an_update_that_may_be_undone() -> None:
     assert asked == [3, 6]
 
 
+def test_what_keeps_nothing_can_be_set_back() -> None:
+    call, state = KeepPath(Path("never written"), 0), toy_start()
+    call.on_fit_start(state)
+    assert call.state_dict() == {}
+    call.load_state_dict({})  # as a roll-back does, on ranks that keep no path
+    assert (call.path, call.spacing) == ({}, 1)
+
+
 def test_only_the_first_rank_keeps_anything() -> None:
     class Second:
         is_first = False

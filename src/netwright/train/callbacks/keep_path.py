@@ -92,6 +92,9 @@ class KeepPath(Callback):
 
     def load_state_dict(self, values: dict[str, Any]) -> None:
         """Take back what `state_dict` gave."""
+        if not values:  # nothing had been kept
+            self._forget()
+            return
         self.spacing = max(1, int(values["spacing"]))
         self.path = {int(step): kept.detach() for step, kept in values["path"].items()}
 
