@@ -28,7 +28,7 @@ from netwright.train.state import TrainState
 from netwright.train.update_shares import UpdateShares
 from netwright.train.updates.capture_rules import reason_against
 from netwright.train.updates.captured_update import CapturedUpdate
-from netwright.train.updates.device_rates import build_rates
+from netwright.train.updates.device_rates import build_rates, reason_without
 from netwright.train.updates.direct_backward import backward
 from netwright.train.updates.direct_step import step_directly
 from netwright.train.updates.finite_check import reason_for_host
@@ -107,7 +107,7 @@ class UpdateStep:
         self.takers = [one for one in callbacks if overrides(one, "on_before_update")]
         reason = state.task.on_host or reason_for_host(state, self.config.on_non_finite)
         if not reason and self.rates is None:
-            reason = f"{type(state.optimizer).__name__} does not read its rate on the device"
+            reason = reason_without(state)
         reason = reason or reason_against(
             state.model,
             state.optimizer,

@@ -19,7 +19,7 @@ class AverageWeights(Callback):
 
     def on_epoch_start(self, state: TrainState) -> None:
         """Hold the average as it is: it may have been restored."""
-        means = [] if state.average is None else list(state.average.mean.values())
+        means = [] if state.average is None else state.engine.own(state.average.mean.values())
         is_small = sum(mean.numel() for mean in means) <= MOST_HELD
         is_left_out = hasattr(state.optimizer, "found_inf")
         self.held = HeldTensors(means) if is_left_out and is_small else None

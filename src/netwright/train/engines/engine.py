@@ -66,6 +66,10 @@ class Engine:
         """A block in which an optimizer takes a step."""
         return nullcontext()
 
+    def queues_step(self, optimizer: Optimizer) -> bool:
+        """Whether a step works on plain tensors where the work is, and nothing waits for it."""
+        return True
+
     def begin_batch(self, model: nn.Module, *, last: bool) -> None:
         """Before the forward pass of a batch: whether it is the last one of its update."""
 

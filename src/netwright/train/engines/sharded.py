@@ -131,6 +131,10 @@ class ShardedEngine(Engine):
         """One of the settings' works on plain tensors; a caller's own may look at whole weights."""
         return on_own_rows(optimizer) if type(optimizer) is self.kind else nullcontext()
 
+    def queues_step(self, optimizer: Optimizer) -> bool:
+        """See `Engine.queues_step`."""
+        return type(optimizer) is self.kind and not self.offload
+
     def begin_batch(self, model: nn.Module, *, last: bool) -> None:
         """Gradients of an update's other batches wait where they are: one sum for all of them.
 

@@ -63,3 +63,10 @@ def build_rates(state: TrainState) -> DeviceRates | None:
     if any(isinstance(group["lr"], Tensor) for group in optimizer.param_groups):
         return None  # a caller's own, which schedules change in place
     return DeviceRates(optimizer, state.device)
+
+
+def reason_without(state: TrainState) -> str:
+    """Why a run has no rates on the device, in a few words."""
+    if state.engine.shards:
+        return "the weights are sharded"
+    return f"{type(state.optimizer).__name__} does not read its rate on the device"

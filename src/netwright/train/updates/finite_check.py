@@ -126,7 +126,9 @@ def reason_for_host(state: TrainState, policy: Policy = "stop") -> str:
         f"{state.device} is not the current device": has_index
         and index != torch.cuda.current_device(),
         "several processes train together": not state.ranks.is_alone,
-        "the weights are sharded": state.engine.shards,
+        "weights are sharded, and a step is the host's work": not state.engine.queues_step(
+            optimizer
+        ),
         "the scaler of fp16-mixed decides on the host": state.scaler is not None,
         "an update has several batches (accumulate), or is one of training_step": state.redo
         is None,
