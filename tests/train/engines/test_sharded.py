@@ -1,6 +1,7 @@
 """Sharded weights learn what replicated ones and one process learn."""
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from netwright.models.catalog import MODELS
 from netwright.models.transformers.gpt import GPT
 from netwright.train.building import check_sharding
 from netwright.train.callback import Callback
+from netwright.train.callbacks.average_weights import AverageWeights
 from netwright.train.callbacks.non_finite import GuardNonFinite
 from netwright.train.engines.sharded import ShardedEngine, blocks_of
 from netwright.train.own.parts import NO_PARTS
@@ -26,6 +28,7 @@ from netwright.train.settings import TrainConfig
 from netwright.train.state import TrainState
 from netwright.train.tasks.catalog import task_for
 from netwright.train.trainer import Trainer
+from netwright.train.updates import finite_check
 from tests.repetition import for_each, slow_but
 from tests.train.engines.sharded_runs import (
     MODEL_SETTINGS,
@@ -39,7 +42,7 @@ from tests.train.engines.sharded_runs import (
     run_ranks,
 )
 from tests.train.token_data import KINDS
-from tests.train.toy_runs import SHORT, toy_data, toy_net
+from tests.train.toy_runs import SHORT, assert_same, toy_data, toy_net, toy_trainer
 
 CASES = [(model, world) for model in MODEL_SETTINGS for world in (2, 4)]
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -140,6 +143,46 @@ def test_numbers_that_are_not_finite_do_not_reach_shards() -> None:
     model, state = fit_shards("skip", Poison())
     assert len(state.passed_over) == 1
     assert all(bool(weight.isfinite().all()) for weight in model.parameters())
+
+
+class Way(Callback):
+    """Notes whether the device leaves updates out."""
+
+    def __init__(self, ways: list[bool]) -> None:
+        self.ways = ways
+
+    def on_epoch_start(self, state: TrainState) -> None:
+        if state.epoch == 0:
+            self.ways.append(hasattr(state.optimizer, "found_inf"))
+
+
+@pytest.mark.usefixtures("group")
+@pytest.mark.parametrize("bad", [[], [3]], ids=["good", "bad"])
+@pytest.mark.parametrize(
+    "settings",
+    [{"optimizer": "adam", "average": "exponential"}, {"optimizer": "lion"}],
+    ids=["adam", "lion"],
+)
+def test_shards_of_one_process_can_be_read_later(
+    monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any], bad: list[int]
+) -> None:
+    ends, said, ways, data = [], [], list[bool](), toy_data(rows=20)
+    data.train.inputs[bad] = torch.nan
+    for parallel, devices in (("replicate", "cuda"), ("shard", "cuda"), ("shard", "cpu")):
+        monkeypatch.setattr(finite_check, "WAITED_FOR", (devices,))
+        given = {"batch_size": 2, "epochs": 2, "parallel": parallel, **settings}
+        trainer = toy_trainer(data, callbacks=[GuardNonFinite(), AverageWeights()], **given)
+        trainer.callbacks += (Way(ways),)
+        state = trainer.start(toy_net(batch_norm=True, dropout=0.4), data)
+        with pytest.raises(RunError) if bad else nullcontext() as error:
+            trainer.fit(state, data)
+        said.append(("" if error is None else str(error.value), state.step, state.position))
+        # Where an error ends a run, the model that was built has not been handed anything.
+        ends.append(state.engine.own(state.model.state_dict().values()))
+    assert ways == [False, False, True]
+    assert said[0] == said[1] == said[2]
+    assert_same(ends[1], ends[0])
+    assert_same(ends[2], ends[0])
 
 
 @pytest.mark.usefixtures("group")

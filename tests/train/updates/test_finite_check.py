@@ -1,6 +1,5 @@
 """One number for all that is not finite; the guard's own tests run with it, too."""
 
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +7,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from netwright.core.errors import RunError
 from netwright.data.loading.loader import BatchLoader
 from netwright.optimizers.lion import Lion
 from netwright.train.callback import Callback
-from netwright.train.callbacks.average_weights import AverageWeights
 from netwright.train.callbacks.doctor import Doctor
 from netwright.train.callbacks.early_stopping import EarlyStopping
 from netwright.train.callbacks.keep_path import KeepPath
@@ -20,7 +17,7 @@ from netwright.train.callbacks.non_finite import GuardNonFinite
 from netwright.train.callbacks.step_limit import StepLimit
 from netwright.train.callbacks.step_rows import StepRows
 from netwright.train.engines.sharded import ShardedEngine
-from netwright.train.ranks import ALONE, Ranks, joined
+from netwright.train.ranks import ALONE, Ranks
 from netwright.train.run_setting_groups import Policy
 from netwright.train.state import TrainState
 from netwright.train.updates import capture_rules, finite_check
@@ -245,46 +242,6 @@ def test_so_does_one_of_so_many_updates_one_measured_on_the_way_and_one_with_an_
     wanted = whole_run(tmp_path, [3], "skip", **settings)
     monkeypatch.setattr(finite_check, "WAITED_FOR", ("cpu",))
     assert_same(whole_run(tmp_path, [3], "skip", **settings), wanted)
-
-
-class Way(Callback):
-    """Notes whether the device leaves updates out."""
-
-    def __init__(self, ways: list[bool]) -> None:
-        self.ways = ways
-
-    def on_epoch_start(self, state: TrainState) -> None:
-        if state.epoch == 0:
-            self.ways.append(hasattr(state.optimizer, "found_inf"))
-
-
-@pytest.mark.parametrize("bad", [[], [3]], ids=["good", "bad"])
-@pytest.mark.parametrize(
-    "settings",
-    [{"optimizer": "adam", "average": "exponential"}, {"optimizer": "lion"}],
-    ids=["adam", "lion"],
-)
-def test_shards_of_one_process_can_be_read_later(
-    monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any], bad: list[int]
-) -> None:
-    ends, said, ways, data = [], [], list[bool](), toy_data(rows=20)
-    data.train.inputs[bad] = NAN
-    with joined(60.0, shards=True):
-        for parallel, devices in (("replicate", "cuda"), ("shard", "cuda"), ("shard", "cpu")):
-            monkeypatch.setattr(finite_check, "WAITED_FOR", (devices,))
-            given = {"batch_size": 2, "epochs": 2, "parallel": parallel, **settings}
-            trainer = toy_trainer(data, callbacks=[GuardNonFinite(), AverageWeights()], **given)
-            trainer.callbacks += (Way(ways),)
-            state = trainer.start(toy_net(batch_norm=True, dropout=0.4), data)
-            with pytest.raises(RunError) if bad else nullcontext() as error:
-                trainer.fit(state, data)
-            said.append(("" if error is None else str(error.value), state.step, state.position))
-            # Where an error ends a run, the model that was built has not been handed anything.
-            ends.append(state.engine.own(state.model.state_dict().values()))
-    assert ways == [False, False, True]
-    assert said[0] == said[1] == said[2]
-    assert_same(ends[1], ends[0])
-    assert_same(ends[2], ends[0])
 
 
 def test_the_host_is_asked_for_shards_that_it_steps_itself(
