@@ -192,9 +192,15 @@ class ShardedEngine(Engine):
             return
         with torch.no_grad(), self.ranks.guarded("the gathering of the weights"):
             for own, whole in zip(_tensors(trained), _tensors(self.built), strict=True):
-                whole.copy_(own.full_tensor() if isinstance(own, DTensor) else own)
+                whole.copy_(self._gathered(own) if isinstance(own, DTensor) else own)
         if _fits(self.built, self.device):
             self.built.to(self.device)
+
+    def _gathered(self, own: DTensor) -> Tensor:
+        """All rows; those that wait on the host travel from where they are used."""
+        placed: Any = own.to(self.device)
+        whole: Tensor = placed.full_tensor()
+        return whole
 
 
 def _waiting(device: torch.device) -> CPUOffloadPolicy:
