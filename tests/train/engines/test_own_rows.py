@@ -1,5 +1,6 @@
 """A step on a rank's own rows leaves what a step on whole tensors would."""
 
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ from torch.optim import Optimizer
 
 from netwright.optimizers.catalog import OPTIMIZERS
 from netwright.optimizers.eager import SGD, AdamW
+from netwright.train.engines import own_rows
 from netwright.train.engines.own_rows import on_own_rows
 from netwright.train.engines.sharded import ShardedEngine
 from netwright.train.ranks import ALONE, joined
@@ -75,6 +77,26 @@ def test_weights_and_memory_have_the_bits_of_plain_ones(name: str) -> None:
                 assert isinstance(theirs, DTensor) and theirs.placements == (Shard(0),)
                 theirs = theirs.to_local()
             assert torch.equal(torch.as_tensor(value), torch.as_tensor(theirs)), (place, key)
+
+
+def test_new_moments_are_there_twice_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain, alive = list[weakref.ref[Any]](), list[int]()
+    divided_as = own_rows._divided_as
+
+    def counted(*given: Any) -> Any:
+        alive.append(sum(one() is not None for one in plain))
+        return divided_as(*given)
+
+    monkeypatch.setattr(own_rows, "_divided_as", counted)
+    parts = divided(numbers(0))
+    optimizer = AdamW(parts, lr=0.1)
+    give(parts, 2)
+    with own_rows.on_own_rows(optimizer):
+        optimizer.step()
+        for kept in optimizer.state.values():
+            plain += [weakref.ref(value) for value in kept.values() if value.ndim]
+    # Of three weights: their count of steps, which stays as it is, and two moments.
+    assert alive == [6, 6, 5, 4, 4, 3, 2, 2, 1]
 
 
 def test_an_error_in_a_step_leaves_the_optimizer_with_its_weights() -> None:

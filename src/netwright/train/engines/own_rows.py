@@ -41,9 +41,10 @@ def on_own_rows(optimizer: Optimizer) -> Iterator[None]:
         for group, params in zip(groups, whole, strict=True):
             group["params"] = params
         for weight, own in rows.items():
-            known = before.get(own, {})
-            for name, value in stepped[own].items() if own in stepped else ():
-                if known.get(name) is not value:  # what is there has been changed in place
+            known, made = before.get(own, {}), stepped.pop(own, {})
+            for name in list(made):
+                # Let go of one after the other: for a moment there are two of each new tensor.
+                if (value := made.pop(name)) is not known.get(name):  # else changed in place
                     memory[weight][name] = _divided_as(weight, own, value)
 
 
