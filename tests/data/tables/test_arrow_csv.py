@@ -17,15 +17,19 @@ def numbers_from_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arrow_csv, "FEW", 0)
 
 
-def columns_of(content: bytes, width: int = 2, sample: int | None = None) -> list[Cells] | None:
+def columns_of(
+    content: bytes, width: int = 2, sample: int | None = None, *, num_rows: int = 3
+) -> list[Cells] | None:
     return CsvText(
         name="rows.csv",
         content=content,
         start=0,
         sample=len(content) if sample is None else sample,
         width=width,
+        num_rows=num_rows,
         delimiter=",",
         longest=16,
+        has_quotes=True,
         has_long_fields=True,
         has_blanks=True,
     ).columns()
@@ -64,8 +68,27 @@ def test_what_the_sample_does_not_tell_is_read_as_text(late: str) -> None:
 
 @for_each("content", [b"1,2,3\n", b"1\n", b"1,\xff\n"])
 def test_what_arrow_cannot_read_is_left_alone(content: bytes) -> None:
-    assert columns_of(content) is None
-    assert columns_of(b"1,2\n" + content, sample=4) is None
+    assert columns_of(content, num_rows=1) is None
+    assert columns_of(b"1,2\n" + content, sample=4, num_rows=2) is None
+
+
+@for_each("num_rows", [1, 2, 4])
+def test_other_rows_than_were_counted_are_left_alone(num_rows: int) -> None:
+    assert columns_of(b"1,x\n2,y\n3,z\n", num_rows=3) is not None
+    assert columns_of(b"1,x\n2,y\n3,z\n", num_rows=num_rows) is None
+    assert columns_of(b"v,x\nw,y\nu,z\n", num_rows=num_rows) is None
+
+
+def test_numbers_are_filled_over_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrow_csv, "BLOCK", 37)
+    monkeypatch.setattr(arrow_csv, "ROWS", 0)
+    lines = [f"{row / 7!r},{row if row % 5 else ''}" for row in range(300)]
+    columns = columns_of("\n".join(lines).encode(), num_rows=300)
+    assert columns is not None
+    assert all(isinstance(column, ParsedCells) for column in columns)
+    np.testing.assert_array_equal(columns[0].numbers, np.arange(300) / 7)
+    whole = [row if row % 5 else np.nan for row in range(300)]
+    np.testing.assert_array_equal(columns[1].numbers, whole)
 
 
 def test_a_field_of_several_lines_may_stand_at_the_end_of_a_block(
@@ -73,6 +96,6 @@ def test_a_field_of_several_lines_may_stand_at_the_end_of_a_block(
 ) -> None:
     monkeypatch.setattr(arrow_csv, "BLOCK", 37)
     monkeypatch.setattr(arrow_csv, "ROWS", 0)
-    columns = columns_of(b'1,"a\nb\nc"\n' * 30)
+    columns = columns_of(b'1,"a\nb\nc"\n' * 30, num_rows=30)
     assert columns is not None
     assert columns[1] == ["a\nb\nc"] * 30

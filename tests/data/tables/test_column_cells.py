@@ -106,6 +106,12 @@ def test_values_that_are_not_finite_or_missing_unseen_are_no_numbers() -> None:
     assert finite_numbers(given, 1) is given
     assert finite_numbers(given, 0) is None
     assert finite_numbers(np.array([1e39]), 0) is None
+    for wrong in (-1e39, np.inf, -np.inf, np.nan):
+        assert finite_numbers(np.array([1, wrong, 2]), 0) is None
+        assert finite_numbers(np.array([1, wrong, np.nan]), 1) is None
+    largest = float(np.finfo(np.float32).max)
+    for most in (np.array([largest, -largest]), np.array([largest, -largest, np.nan])):
+        assert finite_numbers(most, len(most) - 2) is most
 
 
 @for_each("values", NUMBERS)

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from netwright.core.errors import NetwrightError
@@ -13,7 +14,7 @@ from netwright.data.tables.delimited import parse_delimited, read_carefully
 from netwright.data.tables.dialect import Dialect
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.reading import read_table
-from netwright.data.tables.regular_csv import read_regular
+from netwright.data.tables.regular_csv import find_marks, read_regular
 from netwright.data.tables.table import TableConfig
 from netwright.data.tables.table_file import load_table
 from tests.data.tables.generated_files import generated_file
@@ -173,6 +174,17 @@ def test_positions_are_found_over_several_pieces(monkeypatch: pytest.MonkeyPatch
     assert whole is not None
     assert pieces is not None
     assert list(pieces.lines) == list(whole.lines) == list(range(2, 52))
+
+
+@for_each("piece", [1, 7, 10_000])
+def test_marks_are_those_that_are_seen_byte_by_byte(piece: int) -> None:
+    content = bytes(np.random.default_rng(0).integers(0, 256, 5000, np.uint8)) + b'a,"b"\r\n\t '
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(regular_csv, "PIECE", piece)
+        marks = find_marks(content)
+    assert marks.ends.tolist() == [place for place, one in enumerate(content) if one == ord("\n")]
+    assert marks.quotes.tolist() == [place for place, one in enumerate(content) if one == ord('"')]
+    assert marks.counts == [content.count(letter) for letter in range(ord('"') + 1)]
 
 
 def test_without_arrow_files_are_read_by_records(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,8 @@
 """The columns of regular CSV by Arrow's reader: numbers at once, where a sample says so, else text.
 
 A column of numbers is parsed into floats; its text is read again only where it is asked for, by a
-refusal or where numbers are taken as categories. So text is not held beside the numbers.
+refusal or where numbers are taken as categories. So text is not held beside the numbers. Columns
+are filled block by block: the memory that a block was parsed into serves the next.
 
 Shapes: N rows.
 """
@@ -38,8 +39,10 @@ class CsvText:
         start: where the rows begin.
         sample: where the first rows end by which columns are told to be numbers.
         width: the number of columns.
+        num_rows: the number of rows.
         delimiter: between the fields.
         longest: bytes of the longest record.
+        has_quotes: whether there are quotes.
         has_long_fields: whether a line ends inside quotes.
         has_blanks: whether there may be blanks around a cell.
     """
@@ -49,67 +52,89 @@ class CsvText:
     start: int
     sample: int
     width: int
+    num_rows: int
     delimiter: str
     longest: int
+    has_quotes: bool
     has_long_fields: bool
     has_blanks: bool
 
     def columns(self) -> list[Cells] | None:
-        """All columns; None where Arrow cannot read them."""
-        sample = self._read(self.sample, {})
+        """All columns; None where Arrow cannot read them, or finds other rows."""
+        sample = self._texts(self.sample)
         if sample is None:
             return None
-        cells = (self._text(column) for column in sample)
-        numbers = {place for place, one in enumerate(cells) if _are_many_numbers(one)}
-        found = self._read(len(self.content), dict.fromkeys(numbers, "double"))
+        numbers = {place for place, one in enumerate(sample) if _are_many_numbers(one)}
+        found = self._columns(numbers)
         if found is None and numbers:  # one of them holds text after all
-            numbers, found = set(), self._read(len(self.content), {})
-        if found is None:
-            return None
-        columns: list[Cells] = []
-        for place in range(self.width):
-            column = found.pop(0)  # let go one by one: numbers are copied
-            columns.append(self._number(place, column) if place in numbers else self._text(column))
-        return columns
+            found = self._columns(set())
+        return found
 
     def text(self, place: int) -> ArrowCells:
         """One column as text, which was read as numbers before."""
-        found = self._read(len(self.content), {}, [place])
+        found = self._texts(len(self.content), [place])
         if found is None:
             raise AssertionError("what was read as numbers can be read as text")
-        return self._text(found[0])
+        return found[0]
 
-    def _number(self, place: int, column: "pa.ChunkedArray") -> Cells:
-        values = finite_numbers(_floats(column), column.null_count)
-        return self.text(place) if values is None else ParsedCells(values, self, place)
-
-    def _text(self, column: "pa.ChunkedArray") -> ArrowCells:
-        # Where there is no blank, the reader has found all that is missing.
-        return arrow_cells(column) if self.has_blanks else ArrowCells(column)
-
-    def _read(
-        self, stop: int, types: Mapping[int, str], places: Sequence[int] = ()
-    ) -> "list[pa.ChunkedArray] | None":
-        """The columns up to a byte, of these types and otherwise text; of places only those."""
+    def _columns(self, numbers: set[int]) -> list[Cells] | None:
+        """All columns, those of numbers as floats."""
         import pyarrow as pa  # noqa: PLC0415 - optional, and slow to import
 
-        with closing(ReadingBar(self.name, stop)) as bar:
-            if bar.is_live and stop == len(self.content):  # in pieces, which takes a little longer
-                return self._parse(WatchedBytes(self.content, self.start, bar), types, places)
-            content = pa.py_buffer(self.content)[self.start : stop]
-            return self._parse(pa.BufferReader(content), types, places)
+        floats = {place: _Floats(self.num_rows) for place in numbers}
+        texts: dict[int, list[pa.Array]] = {
+            place: [] for place in range(self.width) if place not in numbers
+        }
+        rows = 0
+        try:
+            for batch in self._batches(len(self.content), dict.fromkeys(numbers, "double")):
+                rows += len(batch)
+                if rows > self.num_rows:
+                    return None
+                for place, column in enumerate(batch.columns):
+                    (floats[place] if place in numbers else texts[place]).append(column)
+        except pa.ArrowException:
+            return None
+        if rows < self.num_rows:
+            return None
+        return [
+            self._number(place, floats[place]) if place in numbers else self._text(texts[place])
+            for place in range(self.width)
+        ]
 
-    def _parse(
-        self, source: Any, types: Mapping[int, str], places: Sequence[int]
-    ) -> "list[pa.ChunkedArray] | None":
+    def _number(self, place: int, column: "_Floats") -> Cells:
+        values = finite_numbers(column.values, column.missing)
+        return self.text(place) if values is None else ParsedCells(values, self, place)
+
+    def _texts(self, stop: int, places: Sequence[int] = ()) -> list[ArrowCells] | None:
+        """Columns up to a byte, all or of these places, as text."""
+        import pyarrow as pa  # noqa: PLC0415 - see above
+
+        try:
+            batches = list(self._batches(stop, {}, places))
+        except pa.ArrowException:
+            return None
+        return [self._text(list(blocks)) for blocks in zip(*batches, strict=True)]
+
+    def _text(self, blocks: "list[pa.Array]") -> ArrowCells:
+        import pyarrow as pa  # noqa: PLC0415 - see above
+
+        # Where there is no blank, the reader has found all that is missing.
+        column = pa.chunked_array(blocks, pa.string())
+        return arrow_cells(column) if self.has_blanks else ArrowCells(column)
+
+    def _batches(
+        self, stop: int, types: Mapping[int, str], places: Sequence[int] = ()
+    ) -> "Iterator[pa.RecordBatch]":
+        """The columns up to a byte, of these types and otherwise text; of places only those."""
         import pyarrow as pa  # noqa: PLC0415 - see above
         from pyarrow import csv  # noqa: PLC0415
 
         names = [str(place) for place in range(self.width)]
         kinds = {name: types.get(place, "string") for place, name in enumerate(names)}
-        try:
-            table = csv.read_csv(
-                source,
+        with closing(ReadingBar(self.name, stop)) as bar:
+            yield from csv.open_csv(
+                self._source(stop, bar),
                 read_options=csv.ReadOptions(
                     column_names=names,
                     # In one thread: each prepares all columns at a time. A block of few rows would
@@ -118,7 +143,10 @@ class CsvText:
                     block_size=max(BLOCK, ROWS * self.longest),
                 ),
                 parse_options=csv.ParseOptions(
-                    delimiter=self.delimiter, newlines_in_values=self.has_long_fields
+                    delimiter=self.delimiter,
+                    quote_char='"' if self.has_quotes else False,  # sought in each field
+                    double_quote=self.has_quotes,
+                    newlines_in_values=self.has_long_fields,
                 ),
                 convert_options=csv.ConvertOptions(
                     column_types={name: pa.type_for_alias(kind) for name, kind in kinds.items()},
@@ -127,9 +155,28 @@ class CsvText:
                     strings_can_be_null=True,
                 ),
             )
-        except pa.ArrowException:
-            return None
-        return list(table.columns)
+
+    def _source(self, stop: int, bar: ReadingBar) -> Any:
+        """The bytes of the rows up to a place."""
+        import pyarrow as pa  # noqa: PLC0415 - see above
+
+        if bar.is_live and stop == len(self.content):  # in pieces, which takes a little longer
+            return WatchedBytes(self.content, self.start, bar)
+        return pa.BufferReader(pa.py_buffer(self.content)[self.start : stop])
+
+
+class _Floats:
+    """A column of numbers that is filled block by block, NaN where a cell is missing."""
+
+    def __init__(self, num_rows: int) -> None:
+        self.values = np.empty(num_rows)
+        self.missing = self._end = 0
+
+    def append(self, block: "pa.Array") -> None:
+        """Copy the next rows."""
+        start, self._end = self._end, self._end + len(block)
+        self.values[start : self._end] = block.to_numpy(zero_copy_only=False)
+        self.missing += block.null_count
 
 
 class ParsedCells(PackedCells):
@@ -170,12 +217,3 @@ class ParsedCells(PackedCells):
 def _are_many_numbers(cells: Cells) -> bool:
     """Whether a sample holds numbers, and too many of them for classes."""
     return cells.numbers is not None and len(cells.counts()) > FEW
-
-
-def _floats(column: Any) -> NDArray[np.float64]:
-    """The values (N,), NaN where null; filled in piece by piece, as a copy takes longer."""
-    values, start = np.empty(len(column)), 0
-    for chunk in column.chunks:
-        values[start : start + len(chunk)] = chunk.to_numpy(zero_copy_only=False)
-        start += len(chunk)
-    return values

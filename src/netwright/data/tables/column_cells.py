@@ -273,7 +273,10 @@ def plain_numbers(cells: Sequence[str]) -> NDArray[np.float64] | None:
 
 def finite_numbers(values: NDArray[np.float64], missing: int) -> NDArray[np.float64] | None:
     """The values, where only so many are NaN and none is too large for a model's floats."""
-    if np.count_nonzero(np.isnan(values)) != missing:
-        return None
-    largest = np.fmax.reduce(values, initial=0), -np.fmin.reduce(values, initial=0)
-    return None if max(largest) > LARGEST else values
+    if missing:
+        if np.count_nonzero(np.isnan(values)) != missing:
+            return None
+        low, high = np.fmin.reduce(values, initial=0), np.fmax.reduce(values, initial=0)
+    else:  # both are NaN where a value is: two looks at each, where the above takes four
+        low, high = values.min(initial=0), values.max(initial=0)
+    return values if low >= -LARGEST and high <= LARGEST else None

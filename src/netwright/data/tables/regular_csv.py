@@ -12,6 +12,7 @@ import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ from netwright.data.tables.records import (
 
 PIECE = 2**18  # bytes that are searched at a time: a mask of them stays in the cache
 SAMPLE = 1000  # rows
+END, RETURN, QUOTE = ord("\n"), ord("\r"), ord('"')
 
 
 def read_regular(name: str, content: bytes, delimiter: str, encoding: str | None) -> Records | None:
@@ -43,12 +45,13 @@ def read_regular(name: str, content: bytes, delimiter: str, encoding: str | None
     if find_spec("pyarrow") is None:
         return None
     content, marked = utf8_bytes(name, content, encoding)
-    # To look for two bytes takes ten times as long as for one.
-    ends = "" if b"\r" not in content else "CRLF" if b"\r\n" in content else "CR"
-    if ends:
+    marks, ends = find_marks(content), ""
+    if marks.counts[RETURN]:
+        ends = "CRLF" if b"\r\n" in content else "CR"
         content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    places = _places(content)
-    if places is None or not len(places.rows) or b"\0" in content:
+        marks = find_marks(content)
+    places = None if marks.counts[0] else _places(content, marks)
+    if places is None or not len(places.rows):
         return None
     try:
         text = content[places.header].decode()
@@ -57,7 +60,7 @@ def read_regular(name: str, content: bytes, delimiter: str, encoding: str | None
         header = check_header(name, places.header_line, fields)
     except (UnicodeDecodeError, csv.Error, DataError):
         return None
-    if len(header) == 1 or not has_regular_quotes(content, places.quotes, found):
+    if len(header) == 1 or not has_regular_quotes(content, marks.quotes, found):
         return None
     columns = CsvText(
         name=name,
@@ -66,11 +69,13 @@ def read_regular(name: str, content: bytes, delimiter: str, encoding: str | None
         sample=places.sample,
         width=len(header),
         delimiter=found,
+        num_rows=len(places.rows),
         longest=places.longest,
+        has_quotes=len(marks.quotes) > 0,
         has_long_fields=places.has_long_fields,
-        has_blanks=_may_have_blanks(content, found),
+        has_blanks=_may_have_blanks(content, marks, found),
     ).columns()
-    if columns is None or len(columns[0]) != len(places.rows):
+    if columns is None:
         return None
     return Records(
         delimiter=found,
@@ -80,6 +85,34 @@ def read_regular(name: str, content: bytes, delimiter: str, encoding: str | None
         lines=places.rows,
         notes=reading_notes(marked, ends, delimiter, found) + blank_note(places.blank),
     )
+
+
+class Marks(NamedTuple):
+    """What tells how a file is written, found in one look at each byte.
+
+    Args:
+        ends: the positions of all line feeds.
+        quotes: the positions of all quotes.
+        counts: how often each byte up to the quote stands there: all blanks are below it.
+    """
+
+    ends: NDArray[np.int64]
+    quotes: NDArray[np.int64]
+    counts: list[int]
+
+
+def find_marks(content: bytes) -> Marks:
+    """Look at each byte once; of numbers and names hardly one is not above all that is sought."""
+    ends, quotes = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    counts = np.zeros(QUOTE + 1, np.int64)
+    for start, piece in _pieces(content):
+        places = np.flatnonzero(piece <= QUOTE)
+        letters = piece[places]
+        counts += np.bincount(letters, minlength=len(counts))
+        places += start
+        ends.append(places[letters == END])
+        quotes.append(places[letters == QUOTE])
+    return Marks(np.concatenate(ends), np.concatenate(quotes), counts.tolist())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +125,6 @@ class _Places:
         rows: the lines in which the rows begin.
         sample: where the last of the first rows ends.
         blank: the number of empty lines between records.
-        quotes: the positions of all quotes.
         longest: bytes of the longest record.
         has_long_fields: whether a line ends inside quotes.
     """
@@ -102,14 +134,13 @@ class _Places:
     rows: Sequence[int]
     sample: int
     blank: int
-    quotes: NDArray[np.int64]
     longest: int
     has_long_fields: bool
 
 
-def _places(content: bytes) -> _Places | None:
+def _places(content: bytes, marks: Marks) -> _Places | None:
     """None where there is no header, or not in one line, or where a field is too long."""
-    quotes, ends = positions(content, b'"'), positions(content, b"\n")
+    quotes, ends = marks.quotes, marks.ends
     if content and not content.endswith(b"\n"):
         ends = np.append(ends, len(content))
     is_end = np.searchsorted(quotes, ends) % 2 == 0  # the others stand in quotes
@@ -131,7 +162,6 @@ def _places(content: bytes) -> _Places | None:
         rows=range(int(rows[0]), int(rows[-1]) + 1) if is_run else rows.tolist(),
         sample=int(stops[full[: SAMPLE + 1][-1]]),
         blank=len(stops) - len(full),
-        quotes=quotes,
         longest=longest,
         has_long_fields=not is_end.all(),
     )
@@ -151,19 +181,16 @@ def positions(content: bytes, letter: bytes) -> NDArray[np.int64]:
     return np.concatenate(found)
 
 
-def _may_have_blanks(content: bytes, delimiter: str) -> bool:
+def _may_have_blanks(content: bytes, marks: Marks, delimiter: str) -> bool:
     """Whether cells may begin or end with blanks.
 
-    None does in ASCII whose only bytes up to the space are line feeds and delimiters: two looks at
-    each byte, where the blanks are ten.
+    None does in ASCII whose only bytes up to the space are line feeds and delimiters.
     """
-    known = {ord("\n")} | {ord(delimiter)} & set(range(ord(" ") + 1))
-
-    def count_others(piece: NDArray[np.uint8]) -> int:
-        low = np.count_nonzero(piece <= ord(" "))
-        return int(low - sum(np.count_nonzero(piece == letter) for letter in known))
-
-    return not content.isascii() or any(count_others(piece) for _, piece in _pieces(content))
+    known = {END, ord(delimiter)}
+    blanks = (
+        count for letter, count in enumerate(marks.counts[: ord(" ") + 1]) if letter not in known
+    )
+    return not content.isascii() or any(blanks)
 
 
 def has_regular_quotes(content: bytes, quotes: NDArray[np.int64], delimiter: str) -> bool:
