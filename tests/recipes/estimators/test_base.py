@@ -41,7 +41,7 @@ def test_params_are_arguments_and_given_settings() -> None:
     assert estimator.get_params() == {
         "model": "mlp",
         "class_weight": None,
-        "val_size": 0.0,
+        "val_size": "auto",
         "early_stopping": False,
         "importances": False,
         "random_state": None,
@@ -265,7 +265,7 @@ def test_a_frame_names_features_and_target(blobs: Rows, tmp_path: Path) -> None:
         ({"patience": 3}, "patience needs 'val/loss', but arrays has no val split"),
         ({"val_size": 2}, "data.val_size must be less than 1.0, got 2"),
         (
-            {"batch_size": 99},
+            {"batch_size": 99, "val_size": 0.0},
             "batch_size 99 is more than the 60 training rows of arrays; use 60 or fewer",
         ),
         ({"standardize": 3}, "data.standardize must be true or false, got 3"),

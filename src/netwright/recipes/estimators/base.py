@@ -30,6 +30,7 @@ from netwright.data.targets import ArrayTarget
 from netwright.inspection.attribution.permutation_importance import shuffle_columns
 from netwright.models.catalog import MODELS
 from netwright.models.ensembles.ensemble import Ensemble
+from netwright.recipes.estimators.held_out import ValSize, count_rows, held_out_share
 from netwright.recipes.estimators.passes import KeepTrainingState, TrainingState, learn_one_pass
 from netwright.recipes.fitting.fit import put_together, resolve
 from netwright.recipes.fitting.own_model import build_own_model
@@ -47,8 +48,8 @@ from netwright.train.watching.history import History
 Rows = tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]  # inputs, targets, weights
 
 MOST_ROWS = 2**16  # encoded at a time: encoding takes several copies
-# As scikit-learn's MLPClassifier has them: validation_fraction and n_iter_no_change.
-EARLY_SHARE, EARLY_PATIENCE = 0.1, 10
+# As scikit-learn's MLPClassifier has it: n_iter_no_change.
+EARLY_PATIENCE = 10
 DATA_SETTINGS = ("standardize", "factor", "split_seed")
 INSTEAD = {  # what `nw.fit` takes and an estimator does not
     "data": "give X and y to fit",
@@ -81,7 +82,7 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
         self,
         model: str | OwnModel = "mlp",
         *,
-        val_size: float = 0.0,
+        val_size: ValSize = "auto",
         early_stopping: bool = False,
         importances: bool = False,
         random_state: int | np.random.RandomState | None = None,
@@ -150,15 +151,13 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
         for name in ("early_stopping", "importances"):
             if not isinstance(getattr(self, name), bool | np.bool_):
                 raise ConfigError(f"{name} must be True or False, got {getattr(self, name)!r}")
-        if self.val_size or not self.early_stopping:
-            return self.val_size
-        rows = len(y) if hasattr(y, "__len__") else None
-        if rows and not round(EARLY_SHARE * rows):
-            raise ConfigError(
-                f"early_stopping holds out {EARLY_SHARE:.0%} of the rows, {rows} are too few: give "
-                "val_size, or set early_stopping=False"
-            )
-        return EARLY_SHARE
+        return held_out_share(
+            self.val_size,
+            early_stopping=self.early_stopping,
+            model=self.model,
+            settings=self._settings,
+            rows=count_rows(y),
+        )
 
     def _check_fit(self, prepared: Prepared) -> None:
         """Refuse, before anything is learned, what this model or this data does not have."""

@@ -34,6 +34,7 @@ from netwright.data.targets import ArrayTarget, names_of_classes, type_of_classe
 from netwright.metrics.labels import is_yes
 from netwright.models.catalog import MODELS
 from netwright.recipes.estimators.base import NetEstimator, learns_by_passes
+from netwright.recipes.estimators.held_out import ValSize
 from netwright.recipes.plan.named_recipe import OwnModel
 from netwright.train.tasks.classification import Classification
 
@@ -49,9 +50,11 @@ class NetClassifier(ClassifierMixin, NetEstimator):  # type: ignore[misc]
             `num_features` and `num_outputs`.
         class_weight: label -> weight, or "balanced": every class counts the same.
         val_size: share of the rows held out to keep the best weights by; with `patience` training
-            stops when they get no better. By default all rows are learned from.
-        early_stopping: hold out 10 % of the rows, where `val_size` is 0, and stop when they get no
-            better for 10 epochs, where `patience` is not given.
+            stops when they get no better. "auto" is 0.1 of 50 rows or more for a network where
+            nothing says how long to train (no epochs, max_steps, max_time, patience), else 0: all
+            rows are learned from.
+        early_stopping: hold out 10 % of the rows, where `val_size` is 0 or "auto", and stop when
+            they get no better for 10 epochs, where `patience` is not given.
         importances: measure `feature_importances_` at the end of `fit`.
         random_state: of weights, order and dropout; a number gives the same bits as `nw.fit` with
             it as seed.
@@ -78,7 +81,7 @@ class NetClassifier(ClassifierMixin, NetEstimator):  # type: ignore[misc]
         model: str | OwnModel = "mlp",
         *,
         class_weight: ClassWeight = None,
-        val_size: float = 0.0,
+        val_size: ValSize = "auto",
         early_stopping: bool = False,
         importances: bool = False,
         random_state: int | np.random.RandomState | None = None,
@@ -184,9 +187,11 @@ class NetRegressor(RegressorMixin, NetEstimator):  # type: ignore[misc]
         model: its name: "mlp", "ridge", "least-squares" ...; or one of your own, as `NetClassifier`
             takes it.
         val_size: share of the rows held out to keep the best weights by; with `patience` training
-            stops when they get no better. By default all rows are learned from.
-        early_stopping: hold out 10 % of the rows, where `val_size` is 0, and stop when they get no
-            better for 10 epochs, where `patience` is not given.
+            stops when they get no better. "auto" is 0.1 of 50 rows or more for a network where
+            nothing says how long to train (no epochs, max_steps, max_time, patience), else 0: all
+            rows are learned from.
+        early_stopping: hold out 10 % of the rows, where `val_size` is 0 or "auto", and stop when
+            they get no better for 10 epochs, where `patience` is not given.
         importances: measure `feature_importances_` at the end of `fit`.
         random_state: of weights, order and dropout; a number gives the same bits as `nw.fit` with
             it as seed.
