@@ -6,7 +6,13 @@ import pytest
 from matplotlib.axes import Axes
 
 from netwright.inspection.drawing.figure_style import new_figure, styled
-from netwright.inspection.drawing.ticks import name_ticks, names_room, percent_ticks, whole_ticks
+from netwright.inspection.drawing.ticks import (
+    few_ticks,
+    name_ticks,
+    names_room,
+    percent_ticks,
+    whole_ticks,
+)
 from tests.repetition import slow_but
 
 
@@ -92,3 +98,14 @@ def test_counts_have_no_ticks_between() -> None:
         axes.set_ylim(0, 2)
         whole_ticks(axes)
     assert axes.get_yticks().tolist() == [0, 1, 2]
+
+
+def test_numbers_of_many_digits_have_room_between_them() -> None:
+    with styled():
+        axes = axes_of(3.0)
+        axes.set_xlim(0, 0.2)
+        few_ticks(axes)
+        axes.figure.draw_without_rendering()  # type: ignore[union-attr]
+        ends = [label.get_window_extent() for label in axes.get_xticklabels()]
+    assert len(ends) >= 3
+    assert all(one.x1 + one.height / 2 < other.x0 for one, other in pairwise(ends))

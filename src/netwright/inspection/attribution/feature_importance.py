@@ -12,7 +12,7 @@ from torch import Tensor
 from netwright.core.checks import check_shape
 from netwright.data.spec import DataSpec
 from netwright.inspection.drawing.figure_style import COLOURS
-from netwright.inspection.drawing.ticks import name_ticks, names_room
+from netwright.inspection.drawing.ticks import few_ticks, name_ticks, names_room
 from netwright.inspection.drawing.view import View
 from netwright.inspection.drawing.wording import percent, quoted, shown_of
 
@@ -64,6 +64,7 @@ class FeatureImportance(View):
         axes.barh(range(len(self.names)), self.shares, color=COLOURS[0], height=0.7)
         name_ticks(axes, "y", self.names, self._length)
         axes.invert_yaxis()
+        few_ticks(axes)
         axes.xaxis.set_major_formatter(lambda share, _: f"{100 * share:g} %")
         axes.set_xlabel("share of the gain")
         axes.grid(visible=False, axis="y")

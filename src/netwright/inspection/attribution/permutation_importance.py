@@ -24,7 +24,7 @@ from netwright.core.checks import check_positive, check_shape
 from netwright.core.seeding import generator
 from netwright.data.spec import DataSpec
 from netwright.inspection.drawing.figure_style import COLOURS, FAINT, INK
-from netwright.inspection.drawing.ticks import name_ticks, names_room
+from netwright.inspection.drawing.ticks import few_ticks, name_ticks, names_room
 from netwright.inspection.drawing.view import View
 from netwright.inspection.drawing.wording import quoted, shown_of
 
@@ -103,6 +103,7 @@ class PermutationImportance(View):
         axes.axvline(0, color=FAINT, linewidth=1)
         name_ticks(axes, "y", self.names, self._length)
         axes.invert_yaxis()
+        few_ticks(axes)
         axes.set_xlabel("rise of the loss")
         axes.grid(visible=False, axis="y")
 

@@ -66,3 +66,10 @@ def whole_ticks(axes: "Axes") -> None:
     from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 - it costs a second
 
     axes.yaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
+
+
+def few_ticks(axes: "Axes") -> None:
+    """Numbers of several digits along the horizontal axis of a small figure: room between them."""
+    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 - it costs a second
+
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=5))

@@ -125,6 +125,7 @@ class Calibration(View):
         axes.set_ylabel("examples")
         axes.grid(visible=False)
         axes.set_yticks([])
+        axes.spines["left"].set_visible(False)  # the first count would stand across it
 
 
 def measure_calibration(
