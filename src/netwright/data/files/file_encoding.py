@@ -75,11 +75,11 @@ def detected_in_file(file: BinaryIO) -> str:
     decoder = codecs.getincrementaldecoder("utf-8")()
     is_utf8, is_western, last = True, True, b""
     for piece in chain([head], iter(lambda: file.read(PIECE), b"")):
-        is_utf8 = is_utf8 and _decodes(decoder, piece)
-        seen = last + piece
-        is_plain = seen.isascii() and b"\0" not in seen
-        is_western = is_western and (is_plain or not UNWESTERN.search(seen))
-        last = seen[-3:]  # the longest of what is not Western has four bytes
+        is_ascii = last.isascii() and piece.isascii()  # so that no letter of several bytes is open
+        is_utf8 = is_utf8 and (is_ascii or _decodes(decoder, piece))
+        is_plain = is_ascii and b"\0" not in piece
+        is_western = is_western and (is_plain or not UNWESTERN.search(last + piece))
+        last = (last + piece[-3:])[-3:]  # the longest of what is not Western has four bytes
         if not is_utf8 and not is_western:
             return ""
     is_utf8 = is_utf8 and _decodes(decoder, b"", final=True)
