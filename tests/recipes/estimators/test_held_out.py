@@ -7,6 +7,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils.estimator_checks import _NotAnArray
 from torch import nn
 
 from netwright.core.errors import ConfigError
@@ -83,6 +84,7 @@ def test_early_stopping_needs_rows() -> None:
 def test_targets_have_rows_however_they_are_given() -> None:
     assert count_rows([1, 2, 3]) == count_rows(np.zeros((3, 2))) == 3
     assert count_rows(sparse.eye_array(3)) == 3
+    assert count_rows(_NotAnArray(np.zeros(3))) == 3
     assert count_rows(np.array(1.0)) is count_rows(iter([1])) is count_rows(None) is None
 
 

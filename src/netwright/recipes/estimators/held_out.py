@@ -11,6 +11,8 @@ Source: Prechelt, "Early Stopping - But When?" (1998).
 from collections.abc import Mapping
 from typing import Any, Literal
 
+import numpy as np
+
 from netwright.core.config import field_names, parse
 from netwright.core.errors import ConfigError
 from netwright.core.learner import Learner
@@ -62,6 +64,8 @@ def held_out_share(
 def count_rows(y: Any) -> int | None:
     """The rows of targets that are yet to be checked; None where that is no array and no list."""
     shape = getattr(y, "shape", None)  # a sparse matrix has no length
+    if shape is None and hasattr(y, "__array__"):
+        shape = np.asarray(y).shape
     if shape is not None:
         return int(shape[0]) if shape else None
     return len(y) if hasattr(y, "__len__") else None
