@@ -150,7 +150,8 @@ class Stacking(AveragedEnsemble):
             return count
         folds = self.config.folds
         if folds > count:
-            raise ConfigError(f"{folds} folds need at least {folds} training rows, got {count}")
+            got = "1 sample" if count == 1 else f"{count} samples"
+            raise ConfigError(f"{folds} folds need at least {folds} training rows, got {got}")
         return count - math.ceil(count / folds)
 
     def lessons(self, train: Split, val: Split | None, seed: int) -> Iterator[Lesson]:
