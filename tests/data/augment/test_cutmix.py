@@ -58,9 +58,3 @@ def test_rectangles_lie_anywhere_within_the_image() -> None:
     often = is_pasted.float().mean(dim=0)
     torch.testing.assert_close(often, often.flip(0, 1), rtol=0.15, atol=0)
     assert (often > 0).all()
-
-
-def test_images_alone_are_mixed_the_same() -> None:
-    plain, rows = numbered(30), torch.arange(30)
-    alone = CUTMIX.apply(plain, 1.0, stream())
-    assert torch.equal(alone, CUTMIX.mix(Batch(plain, rows, None, rows), 1.0, stream(), 30).inputs)

@@ -4,7 +4,6 @@ import re
 
 import pytest
 import torch
-from scipy import stats
 
 from netwright.core.errors import ConfigError
 from netwright.data.augment.mixing import Partners, draw_partners
@@ -56,23 +55,6 @@ def partners_mean(values: torch.Tensor, places: torch.Tensor, shares: torch.Tens
     return shares * values + (1 - shares) * values[places]
 
 
-def test_examples_that_count_alike_are_mixed_as_without_weights() -> None:
-    plain = batch()
-    weighed = MIXUP.mix(plain._replace(weights=torch.full((64,), 3.0)), 1.0, stream(), 5)
-    torch.testing.assert_close(weighed.targets, MIXUP.mix(plain, 1.0, stream(), 5).targets)
-
-
-def test_an_example_of_weight_0_teaches_its_class_to_nobody() -> None:
-    plain = batch()._replace(weights=torch.tensor([0.0, 1.0]).repeat(32))
-    plain = plain._replace(targets=torch.arange(64) % 2)  # class 0 counts nothing
-    mixed = MIXUP.mix(plain, 1.0, stream(), 5)
-    assert mixed.weights is not None
-    counts = mixed.weights > 0
-    assert 0 < int((~counts).sum()) < 32
-    assert torch.equal(mixed.targets[counts, 1], torch.ones(int(counts.sum())))
-    assert torch.equal(mixed.targets[~counts], torch.zeros(int((~counts).sum()), 5))
-
-
 def test_a_strength_so_small_that_nothing_is_mixed_is_refused() -> None:
     MIXUP.check("mixup", 0.01, (1, 4, 4))
     sentence = "the strength of augmentation 'mixup' must be at least 0.01, got 0.009"
@@ -80,23 +62,3 @@ def test_a_strength_so_small_that_nothing_is_mixed_is_refused() -> None:
         MIXUP.check("mixup", 0.009, (1, 4, 4))
     with pytest.raises(ConfigError, match=r"must be at least 0.01, got nan$"):
         MIXUP.check("mixup", float("nan"), (1, 4, 4))
-
-
-def test_partners_are_a_new_order_of_the_batch() -> None:
-    places, shares = draw_partners(batch(50).inputs, 0.3, stream())
-    assert places.sort().values.tolist() == list(range(50))
-    assert len(torch.unique(shares)) == 50
-
-
-@pytest.mark.parametrize("strength", [0.2, 1.0, 4.0])
-def test_shares_are_the_larger_parts_of_the_beta_distribution(strength: float) -> None:
-    shares = draw_partners(torch.zeros(4000, 1, dtype=torch.float64), strength, stream())[1]
-    beta = stats.beta(strength, strength)
-    assert float(shares.min()) >= 0.5
-    assert stats.kstest(shares.numpy(), lambda share: 2 * beta.cdf(share) - 1).pvalue > 0.01
-
-
-def test_images_alone_are_mixed_the_same() -> None:
-    plain = batch()
-    alone = MIXUP.apply(plain.inputs, 0.4, stream())
-    assert torch.equal(alone, MIXUP.mix(plain, 0.4, stream(), 5).inputs)

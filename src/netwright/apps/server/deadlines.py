@@ -55,7 +55,8 @@ class within:  # noqa: N801 - it reads like asyncio.timeout, and does what that 
 
     async def __aenter__(self) -> Self:
         task = asyncio.current_task()
-        assert task is not None
+        if task is None:
+            raise RuntimeError("a timeout is of a task, and this runs in none")
         self._task, self._cancelling = task, task.cancelling()
         self._deadlines = _deadlines(task.get_loop(), self._seconds)
         self._deadlines.begin(self)

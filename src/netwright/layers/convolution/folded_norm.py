@@ -15,12 +15,13 @@ import copy
 import platform
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from netwright.core.errors import ConfigError
 from netwright.core.evaluation import evaluating
 
 TOLERANCE = 1e-5  # of the largest output: by as much may a folded model differ in float32
@@ -89,7 +90,8 @@ class FoldedConvolution(nn.Module):
 def folded_weights(convolution: nn.Conv2d, norm: nn.BatchNorm2d) -> tuple[Tensor, Tensor]:
     """Kernels (E, C, K, L) and bias (E,) of the convolution that does what both do."""
     mean, variance = norm.running_mean, norm.running_var
-    assert mean is not None and variance is not None
+    if mean is None or variance is None:
+        raise ConfigError("a norm that keeps no statistics cannot be folded into a convolution")
     ones, zeros = torch.ones_like(mean), torch.zeros_like(mean)
     weight, shift, bias = (
         (default if given is None else given.detach()).double()
@@ -146,8 +148,8 @@ def _sharing_copy(model: nn.Module) -> nn.Module:
 
 
 def _fold(model: nn.Module, chain: Chain) -> None:
-    convolution, norm = map(model.get_submodule, chain[:2])
-    assert isinstance(convolution, nn.Conv2d) and isinstance(norm, nn.BatchNorm2d)
+    convolution = cast(nn.Conv2d, model.get_submodule(chain.convolution))
+    norm = cast(nn.BatchNorm2d, model.get_submodule(chain.norm))
     both = FoldedConvolution(convolution, norm, rectifies=chain.activation is not None)
     # At the place of the norm: `normalized` hands over what is to be added to it.
     model.set_submodule(chain.norm, both)
