@@ -290,7 +290,9 @@ def test_torch_and_the_threads_of_a_run_on_images_share_the_cores(
 ) -> None:
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1}, raising=False)
     monkeypatch.setattr("torch.get_num_threads", lambda: torch_threads)
-    assert count_threads(nw.open_run(folders["pets"])) == wanted
+    run = nw.open_run(folders["pets"])
+    run.model.to("cpu")
+    assert count_threads(run) == wanted
     assert count_threads(nw.open_run(folders["texts"])) == 1
 
 

@@ -94,6 +94,25 @@ def test_it_gives_gradients_to_who_looks_at_its_input() -> None:
     torch.testing.assert_close(torch.autograd.grad(folded(x).sum(), x)[0], wanted)
 
 
+@pytest.mark.parametrize(
+    ("shape", "count"),
+    [((3, 4, 1, 5), 6), ((3, 4, 5, 1), 6), ((3, 1, 4, 5), 6), ((3, 4, 4, 5), 1)],
+)
+def test_a_map_that_lies_the_same_in_either_order_is_not_given_to_onednn(
+    shape: tuple[int, ...], count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = draw(*shape)
+    both = nn.Sequential(nn.Conv2d(shape[1], count, 3, padding=1), nn.BatchNorm2d(count))
+    learned(both, x)
+    assert isinstance(both[0], nn.Conv2d) and isinstance(both[1], nn.BatchNorm2d)
+    monkeypatch.delattr(FoldedConvolution, "_in_one_pass")
+    folded = FoldedConvolution(both[0], both[1])
+    with torch.no_grad():
+        wanted = both(x)
+        torch.testing.assert_close(folded(x), wanted)
+        torch.testing.assert_close(folded(x, added=wanted), 2 * wanted)
+
+
 IMAGE_MODELS = [name for name in MODELS if "image" in MODELS.load(name).inputs]
 
 

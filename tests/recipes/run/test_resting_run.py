@@ -24,7 +24,7 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def run(pictures: Path) -> Run:
     settings: dict[str, Any] = {"width": 4, "val_size": 0, "test_size": 0, "save": False}
-    return nw.fit("resnet20", pictures, epochs=1, seed=0, quiet=True, **settings)
+    return nw.fit("resnet20", pictures, epochs=1, seed=0, quiet=True, device="cpu", **settings)
 
 
 def test_it_says_the_same_by_folded_convolutions(run: Run, pictures: Path) -> None:

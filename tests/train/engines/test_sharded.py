@@ -234,7 +234,8 @@ def test_shards_of_a_language_model_make_no_logits_of_a_whole_batch(
     data = data_for("gpt")
 
     def learned(parallel: Any) -> dict[str, torch.Tensor]:
-        model, config = build("gpt"), TrainConfig(max_steps=3, lr=0.01, parallel=parallel)
+        model = build("gpt")
+        config = TrainConfig(max_steps=3, lr=0.01, parallel=parallel, device="cpu")
         trainer = Trainer(config, task_for(data))
         trainer.fit(trainer.start(model, data), data)
         return model.state_dict()

@@ -52,15 +52,25 @@ class FoldedConvolution(nn.Module):
     def forward(self, x: Tensor, *, added: Tensor | None = None, rectifies: bool = False) -> Tensor:
         """(B, C, I, J) -> (B, E, P, Q), with `added` (B, E, P, Q), and after that ReLU."""
         rectifies = rectifies or self.rectifies
-        learns = torch.is_grad_enabled() and x.requires_grad
-        is_fit = self._packed is not None and x.dtype == torch.float32 and x.device.type == "cpu"
-        if is_fit and not learns:
+        if self._fits_one_pass(x, added):
             return self._in_one_pass(x, added, rectifies)
         out = functional.conv2d(
             x, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups
         )
         out = out if added is None else out + added
         return functional.relu(out) if rectifies else out
+
+    def _fits_one_pass(self, x: Tensor, added: Tensor | None) -> bool:
+        """Whether oneDNN takes these images.
+
+        A map of one channel, or of one row or column, lies the same in either order of channels and
+        pixels: which one is meant is then guessed, and torch 2.11 refuses what it guessed.
+        """
+        learns = torch.is_grad_enabled() and x.requires_grad
+        is_plain = x.dtype == torch.float32 and x.device.type == "cpu"
+        maps = (x,) if added is None else (x, added)
+        is_clear = len(self.weight) > 1 and all(min(one.shape[1:]) > 1 for one in maps)
+        return self._packed is not None and is_plain and is_clear and not learns
 
     def _in_one_pass(self, x: Tensor, added: Tensor | None, rectifies: bool) -> Tensor:
         last = torch.channels_last
