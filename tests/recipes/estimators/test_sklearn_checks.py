@@ -1,6 +1,6 @@
 """scikit-learn's own list of checks on the estimators, and those of them that cannot hold."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
@@ -147,13 +147,22 @@ SMALLER_FAILS = {
 }
 
 
-def at_defaults() -> list[BaseEstimator]:
+LONG = {"stacking"}  # a fit takes seven seconds
+
+
+def at_defaults(names: Iterable[str]) -> list[BaseEstimator]:
     made: list[BaseEstimator] = []
-    for name in AT_DEFAULTS:
+    for name in names:
         targets = MODELS.load(name).targets
         made += [NetClassifier(name)] if "class" in targets else []
         made += [NetRegressor(name)] if "real" in targets else []
     return made
+
+
+def check_but_rounding(estimator: BaseEstimator, check: Any) -> None:
+    if check.func.__name__ == "check_methods_subset_invariance":
+        pytest.skip("it compares numbers of float32 to 1e-7, and rounding differs by machine")
+    check(estimator)
 
 
 def test_every_model_of_tables_is_checked() -> None:
@@ -168,14 +177,24 @@ def test_every_model_of_tables_is_checked() -> None:
 
 @pytest.mark.slow
 @parametrize_with_checks(  # type: ignore[untyped-decorator]
-    at_defaults(), expected_failed_checks=lambda estimator: AT_DEFAULTS[estimator.model]
+    at_defaults(name for name in AT_DEFAULTS if name not in LONG),
+    expected_failed_checks=lambda estimator: AT_DEFAULTS[estimator.model],
 )
 def test_scikit_learn_finds_models_of_the_catalog_right(
     estimator: BaseEstimator, check: Any
 ) -> None:
-    if check.func.__name__ == "check_methods_subset_invariance":
-        pytest.skip("it compares numbers of float32 to 1e-7, and rounding differs by machine")
-    check(estimator)
+    check_but_rounding(estimator, check)
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@parametrize_with_checks(  # type: ignore[untyped-decorator]
+    at_defaults(LONG), expected_failed_checks=lambda estimator: AT_DEFAULTS[estimator.model]
+)
+def test_scikit_learn_finds_models_right_that_take_long(
+    estimator: BaseEstimator, check: Any
+) -> None:
+    check_but_rounding(estimator, check)
 
 
 @pytest.mark.slow
@@ -190,6 +209,4 @@ def test_scikit_learn_finds_models_of_the_catalog_right(
 def test_scikit_learn_finds_large_models_of_the_catalog_right(
     estimator: BaseEstimator, check: Any
 ) -> None:
-    if check.func.__name__ == "check_methods_subset_invariance":
-        pytest.skip("it compares numbers of float32 to 1e-7, and rounding differs by machine")
-    check(estimator)
+    check_but_rounding(estimator, check)
