@@ -8,20 +8,7 @@ import torch
 from netwright.core.errors import ConfigError
 from netwright.data.augment.mixing import Partners, draw_partners
 from netwright.data.augment.mixup import MIXUP
-from netwright.data.loading.loader import Batch
-
-
-def stream(seed: int = 0) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
-
-
-def batch(count: int = 64, *, weights: bool = False) -> Batch:
-    return Batch(
-        torch.rand(count, 1, 4, 4, generator=stream(1)),
-        torch.randint(5, (count,), generator=stream(2)),
-        torch.rand(count, generator=stream(3)) if weights else None,
-        torch.arange(count),
-    )
+from tests.data.augment.test_mixing import batch, stream
 
 
 def test_a_blend_by_hand() -> None:
