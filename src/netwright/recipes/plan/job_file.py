@@ -28,6 +28,7 @@ class Job:
     Args:
         recipe: its file, in a folder that all machines share.
         out: the run folder, likewise.
+        ready: whether `recipe` is the name of a ready one, which every machine's package has.
         nodes: how many machines.
         processes: of each, one for each of its GPUs.
         restarts: how often the group is started again.
@@ -37,6 +38,7 @@ class Job:
 
     recipe: Path
     out: Path
+    ready: bool = False
     nodes: int = 2
     processes: int = 8
     restarts: int = 3
@@ -48,7 +50,7 @@ class Job:
         for name, least in (("nodes", 1), ("processes", 1), ("restarts", 0), ("port", 1)):
             if getattr(self, name) < least:
                 raise ConfigError(f"{name} must be {least} or more, got {getattr(self, name)}")
-        for name in ("recipe", "out"):
+        for name in ("out",) if self.ready else ("recipe", "out"):
             if not getattr(self, name).is_absolute():
                 raise ConfigError(
                     f"{name} must be an absolute path that all machines see, got "
@@ -137,7 +139,8 @@ def for_kubernetes(job: Job) -> str:
         "spec": {"clusterIP": "None", "selector": labels, "publishNotReadyAddresses": True},
     }
     endpoint = f"{job.name}-0.{job.name}:{job.port}"
-    mounted = Path(os.path.commonpath([job.recipe.parent, job.out.parent]))
+    kept = {job.out.parent} if job.ready else {job.out.parent, job.recipe.parent}
+    mounted = Path(os.path.commonpath(kept))
     if mounted == mounted.parent:
         raise ConfigError(
             f"the recipe and the run must be in one folder that is mounted in the pods, got "
@@ -169,9 +172,10 @@ def for_kubernetes(job: Job) -> str:
             "template": {"metadata": {"labels": labels}, "spec": pod},
         },
     }
+    held = "the run" if job.ready else "the recipe and the run"
     head = (
         f"# Change: the image, and the claim {CLAIM!r} of a volume that all pods may write to;\n"
-        f"# it is mounted at {mounted} and holds the recipe and the run.\n"
+        f"# it is mounted at {mounted} and holds {held}.\n"
     )
     return f"{head}{to_yaml(service)}---\n{to_yaml(batch)}"
 

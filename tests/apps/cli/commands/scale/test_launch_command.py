@@ -25,10 +25,25 @@ def test_prints_the_job_file_alone(type_in: Type, recipe: Path) -> None:
     assert [part["kind"] for part in yaml.safe_load_all(answer.out)] == ["Service", "Job"]
 
 
+@pytest.mark.parametrize("cluster", ["torchrun", "slurm", "kubernetes"])
+def test_a_ready_recipe_stays_a_name_that_every_machine_knows(
+    cluster: str, type_in: Type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    answer = type_in("launch", "ready/shakespeare-gpt", "--for", cluster)
+    assert (answer.code, answer.err) == (0, "")
+    words = answer.out.replace("- ", "").split()  # YAML lists them
+    assert words[words.index("-c") + 1] == "ready/shakespeare-gpt"
+    assert words[words.index("--out") + 1] == str(tmp_path / "shakespeare-gpt")
+    assert ("holds the run.\n" in answer.out) is (cluster == "kubernetes")
+
+
 def test_a_bad_recipe_and_an_unknown_cluster_are_refused(type_in: Type, recipe: Path) -> None:
     answer = type_in("launch", recipe, "--for", "slurms")
     assert (answer.code, answer.out) == (2, "")
     assert answer.err == "error: unknown cluster 'slurms'; did you mean 'slurm'?\n"
+    answer = type_in("launch", "ready/shakespear-gpt", "--for", "slurm")
+    assert answer.err.endswith("did you mean 'ready/shakespeare-gpt'?\n")
     recipe.write_text("model: {name: mlq}\n")
     answer = type_in("launch", recipe, "--for", "slurm")
     assert (answer.code, answer.out) == (2, "")

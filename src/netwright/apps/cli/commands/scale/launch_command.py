@@ -9,13 +9,18 @@ from netwright.apps.cli.typed_recipe import typed_recipe
 
 
 def launch(
-    recipe: Annotated[Path, typer.Argument(help="A recipe file, as --print-config writes it.")],
+    recipe: Annotated[
+        Path, typer.Argument(help="A recipe file, as --print-config writes it, or a ready recipe.")
+    ],
     cluster: Annotated[
         str, typer.Option("--for", help="torchrun, slurm or kubernetes.", metavar="CLUSTER")
     ],
     out: Annotated[
         Path | None,
-        typer.Option(help="The run folder, which all machines share; default: beside the recipe."),
+        typer.Option(
+            help="The run folder, which all machines share; default: beside the recipe, "
+            "or here for a ready one."
+        ),
     ] = None,
     nodes: Annotated[int, typer.Option(help="Machines.")] = 2,
     nproc: Annotated[int, typer.Option(help="Processes per machine, one for each GPU.")] = 8,
@@ -39,6 +44,7 @@ def launch(
     from netwright.core.terminal.console import print_data
     from netwright.recipes.plan.job_file import CLUSTERS, Job
     from netwright.recipes.plan.recipe import parse_recipe
+    from netwright.recipes.ready.catalog import names_ready
 
     found = next((write for name, write in CLUSTERS.items() if name == cluster), None)
     if found is None:
@@ -46,9 +52,11 @@ def launch(
         raise UnknownNameError(f"unknown cluster {cluster!r}{hint}")
     # Refused here rather than on every machine.
     parse_recipe(typed_recipe([recipe], None, None, None, [], {}, {}))
+    ready = names_ready(recipe.as_posix())
     job = Job(
-        recipe=recipe.resolve(),
-        out=(out or recipe.with_suffix("")).resolve(),
+        recipe=recipe if ready else recipe.resolve(),
+        out=(out or Path(recipe.name if ready else recipe.with_suffix(""))).resolve(),
+        ready=ready,
         nodes=nodes,
         processes=nproc,
         restarts=restarts,
