@@ -39,6 +39,7 @@ from netwright.apps.server.replies import as_json, not_found, refused
 from netwright.apps.server.server_config import ServerConfig
 from netwright.apps.studio.assets import ASSETS, read_asset
 from netwright.apps.studio.data_choices import built_in, data_files
+from netwright.apps.studio.error_pages import with_error_pages
 from netwright.apps.studio.jobs import Jobs
 from netwright.apps.studio.new_run import NewRun
 from netwright.apps.studio.opened_run_routes import OpenedRunRoutes
@@ -266,7 +267,7 @@ def build_app(
         exception_handlers={HTTPException: not_found},
     )
     app.router.redirect_slashes = False  # there is one path to each thing
-    return guarded(app, door)
+    return with_error_pages(guarded(app, door))
 
 
 def _answering(endpoint: Endpoint) -> Endpoint:
