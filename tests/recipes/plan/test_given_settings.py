@@ -66,7 +66,8 @@ def test_a_name_that_a_rule_of_its_own_shares_with_training_is_the_models() -> N
         ),
         ({"lr": 1, "train.lr": 1}, "'lr' is given twice: also as 'train.lr'"),
         ({"model.kernle": 5}, "unknown setting 'model.kernle'; did you mean 'kernel'?"),
-        ({"model.lr": 5}, "unknown setting 'model.lr'; there are kernel, width"),
+        ({"model.lr": 5}, "unknown setting 'model.lr'; did you mean 'train.lr'?"),
+        ({"model.zzz": 5}, "unknown setting 'model.zzz'; there are kernel, width"),
         ({"nois": 5}, "unknown setting 'nois'; did you mean 'noise'?"),
         ({"train": {"lr": 1}}, "train must be a TrainConfig, got {'lr': 1}"),
     ],
@@ -77,7 +78,7 @@ def test_what_is_unclear_is_refused(settings: dict[str, Any], sentence: str) -> 
     assert sentence in str(refusal.value)
 
 
-@pytest.mark.parametrize("name", ["data.noise", "data.name", "model.kernel"])
+@pytest.mark.parametrize("name", ["data.noise", "data.name", "model.width"])
 def test_what_is_ready_takes_no_settings(name: str) -> None:
     with pytest.raises(ConfigError, match=f"unknown setting '{name}'; there are none"):
         sort_settings({name: 1}, {"model": None, "data": None, "train": TrainConfig})

@@ -155,6 +155,10 @@ def test_a_folder_with_inputs_in_it_is_one_of_arrays(tmp_path: Path) -> None:
             "unknown setting 'model.hiden'; did you mean 'hidden'?",
         ),
         (
+            {"model": "mlp", "data": "digits", "train": {"hidden": 3}},
+            "unknown setting 'train.hidden'; did you mean 'model.hidden'?",
+        ),
+        (
             {"model": "mlp", "data": "digits", "train": {"lr": float("nan")}},
             "train.lr must be a finite number, got nan",
         ),

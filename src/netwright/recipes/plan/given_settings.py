@@ -56,6 +56,7 @@ def sort_settings(
     """
     known = known_names(kinds)
     sections, short = split_exact(settings)
+    check_places(sections, kinds)
     for section, given in sections.items():
         for name in given:
             path = f"{section}.{name}"
@@ -78,6 +79,18 @@ def sort_settings(
             raise ConfigError(f"{name!r} is given twice: also as {paths[0]!r}")
         sections[owners[0]][name] = value
     return sections
+
+
+def check_places(sections: Mapping[str, Settings], kinds: Kinds) -> None:
+    """Refuse a setting in a section that lacks it where another has it, and say which."""
+    known = known_names(kinds)
+    for section, given in sections.items():
+        for name in given:
+            owners = [owner for owner, names in known.items() if name in names]
+            if owners and section not in owners:
+                raise ConfigError(
+                    f"unknown setting '{section}.{name}'; did you mean '{owners[0]}.{name}'?"
+                )
 
 
 def known_names(kinds: Kinds) -> dict[str, list[str]]:

@@ -25,6 +25,7 @@ from netwright.data.text.text_files import PLAIN, PUBLISHED_TEXTS, has_ending, h
 from netwright.data.text.text_rows import read_text_rows
 from netwright.inspection.drawing.page import code, folded, text
 from netwright.models.catalog import MODELS
+from netwright.recipes.plan.given_settings import check_places
 from netwright.recipes.plan.recipe_file import to_yaml
 from netwright.train.settings import TrainConfig
 
@@ -138,11 +139,14 @@ def parse_recipe(values: Mapping[str, Any]) -> Recipe:
     if not isinstance(train, Mapping):
         raise ConfigError(f"train must be a mapping of settings, got {train!r}")
     model_settings, train = with_own_settings(model, model_settings, train)
+    of_model, of_data = MODELS.load(model).settings, SOURCES.load(data).config
+    given = {"model": model_settings, "data": data_settings, "train": train}
+    check_places(given, {"model": of_model, "data": of_data, "train": TrainConfig})
     recipe = Recipe(
         model=model,
-        model_settings=parse(MODELS.load(model).settings, model_settings, "model"),
+        model_settings=parse(of_model, model_settings, "model"),
         data=data,
-        data_settings=parse(SOURCES.load(data).config, data_settings, "data"),
+        data_settings=parse(of_data, data_settings, "data"),
         train=parse(TrainConfig, train, "train"),
         seed=seed,
     )
