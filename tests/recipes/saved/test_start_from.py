@@ -78,8 +78,13 @@ def test_weights_that_do_not_fit_are_refused(
 
 def test_where_there_are_no_weights(tmp_path: Path) -> None:
     sentence = f"{tmp_path} contains no weights: it has neither a model nor a checkpoint"
+    module = prepare("mlp", "moons").model
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
-        take_weights(prepare("mlp", "moons").model, tmp_path)
+        take_weights(module, tmp_path)
+    (tmp_path / "model.safetensors").touch()  # as a model is published
+    sentence = f"{sentence}; did you mean {tmp_path / 'model.safetensors'}?"
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        take_weights(module, tmp_path)
 
 
 def test_a_run_that_goes_on_needs_the_old_run_no_more(tmp_path: Path) -> None:

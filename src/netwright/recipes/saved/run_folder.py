@@ -296,7 +296,11 @@ def read_weights(run: Path) -> dict[str, Tensor]:
         return SavedModel(run / "model").weights
     checkpoint, _ = newest_good(run)
     if checkpoint is None:
-        raise ConfigError(f"{run} contains no weights: it has neither a model nor a checkpoint")
+        published = run / "model.safetensors"
+        raise ConfigError(
+            f"{run} contains no weights: it has neither a model nor a checkpoint"
+            + (f"; did you mean {published}?" if has_file(published) else "")
+        )
     return read_model(checkpoint)
 
 
