@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from netwright.core.errors import RunError
+from netwright.core.errors import DataError, RunError
 from netwright.train.callback import Callback, read_callbacks
 from netwright.train.callbacks.save_checkpoints import SaveCheckpoints
 from netwright.train.ranks import joined
@@ -67,11 +67,16 @@ def train(folder: Path, *calls: Callback, device: str = "cpu") -> SaveCheckpoint
 
 def saved_as_they_were(folder: Path, weights: dict[int, dict[str, Tensor]]) -> list[bool]:
     """Of each checkpoint: whether it holds the weights of its step."""
-    found = {int(place.name[-6:]): read_model(place) for place in list_checkpoints(folder)}
-    return [
-        all(torch.equal(value.cpu(), kept[name]) for name, value in weights[step].items())
-        for step, kept in found.items()
-    ]
+    return [holds(place, weights[int(place.name[-6:])]) for place in list_checkpoints(folder)]
+
+
+def holds(place: Path, weights: dict[str, Tensor]) -> bool:
+    """Whether a checkpoint has these weights; numbers that moved while it was written damage it."""
+    try:
+        kept = read_model(place)
+    except DataError:
+        return False
+    return all(torch.equal(value.cpu(), kept[name]) for name, value in weights.items())
 
 
 @pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=ON_CUDA)])
