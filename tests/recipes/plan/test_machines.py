@@ -25,7 +25,8 @@ HOST = HostRates(memory=5e11, copies=5.5e10, stepping=2e11)
 def test_a_machine_is_found_by_its_name() -> None:
     assert find_machine("a100") is MACHINES["a100"]
     for machine in MACHINES.values():
-        assert machine.flops < machine.peak and machine.network < machine.link
+        assert machine.attention < machine.flops < machine.peak
+        assert machine.network < machine.link
     with pytest.raises(UnknownNameError, match="unknown kind of GPU 'h20'; did you mean 'h200'"):
         find_machine("h20")
 
@@ -34,14 +35,19 @@ def test_here_is_what_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(machines, "home_folder", lambda: tmp_path)
     with pytest.raises(ConfigError, match="has not been calibrated: run netwright plan --calib"):
         find_machine("here")
-    measured = measured_machine("NVIDIA H200", HardwareRates(5e14, 3e12), 80 * 10**9, 10**9, HOST)
+    measured = measured_machine(
+        "NVIDIA H200", HardwareRates(5e14, 3e12), 9e13, 80 * 10**9, 10**9, HOST
+    )
     assert (measured.flops, measured.bandwidth, measured.reserved) == (5e14, 3e12, 10**9)
+    assert measured.attention == 9e13
     assert (measured.host, measured.copies, measured.stepping) == HOST
     (tmp_path / FILE).write_text(json.dumps(asdict(measured)))
     assert find_machine("here") == measured
     wrongs: list[object] = [
         {**asdict(measured), "flops": -1},
-        {name: value for name, value in asdict(measured).items() if name != "copies"},  # an old one
+        {
+            name: value for name, value in asdict(measured).items() if name != "attention"
+        },  # an old one
         {**asdict(measured), "link_of": ["h200"]},
         {**asdict(measured), "peak_is_measured": 1},
         {"flops": 1},
@@ -55,10 +61,10 @@ def test_here_is_what_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_a_measured_gpu_has_the_peak_and_link_of_its_own_kind() -> None:
     rates = HardwareRates(2e14, 1.5e12)
-    a100 = measured_machine("NVIDIA A100-SXM4-80GB", rates, 80 * 10**9, 10**9, HOST)
+    a100 = measured_machine("NVIDIA A100-SXM4-80GB", rates, 3e13, 80 * 10**9, 10**9, HOST)
     assert (a100.peak, a100.link) == (MACHINES["a100"].peak, MACHINES["a100"].link)
     assert (a100.peak_is_measured, a100.link_of) == (False, "a100")
-    other = measured_machine("NVIDIA GeForce RTX 4090", rates, 24 * 10**9, 10**9, HOST)
+    other = measured_machine("NVIDIA GeForce RTX 4090", rates, 3e13, 24 * 10**9, 10**9, HOST)
     assert (other.peak, other.peak_is_measured, other.link_of) == (2e14, True, "h200")
     for name in ("NVIDIA GH200 480GB", "NVIDIA H100 PCIe", "NVIDIA H100 80GB HBM3 MIG 1g.10gb"):
         assert kind_of(name) == ""

@@ -1,6 +1,7 @@
 """The GPUs that a training is planned for: one table of what each holds, computes and carries.
 
     flops         of products in bfloat16, as large ones reach them, not as printed on the box
+    attention     of attention in bfloat16, heads of 64 and texts of 1,024 tokens, forward and back
     bandwidth     bytes that its memory reads and writes in a second
     link          bytes a second from a GPU to the next in its machine, and `network` to another one
     host          bytes of the host's memory, for each of its GPUs
@@ -8,8 +9,9 @@
     stepping      bytes a second that the host's cores read and write in a step of Adam, for a GPU
 
 Numbers of `here` are measured by `netwright plan --calibrate`, except links, which one GPU alone
-does not show, and the peak of a GPU in the table; those of the table are 60 % of the published peak
-of products, 85 % of that of memory, on the host also, and 80 % of that of PCIe.
+does not show, and the peak of a GPU in the table; those of the table are 75 % of the published peak
+of products, 12 % of it for attention, as was seen on an H200, 85 % of the peak of memory, on the
+host also, and 80 % of that of PCIe.
 
 Source: NVIDIA's data sheets of A100, H100 and H200 (SXM), and of the DGX machines with eight of
 them: 2 TB of memory, of 16 channels of DDR5-4800 (A100: 1 TB, DDR4-3200), PCIe 5 x 16 (A100: 4).
@@ -27,6 +29,7 @@ from netwright.core.errors import ConfigError, UnknownNameError
 from netwright.core.files.inside import has_file
 from netwright.core.files.storage import read_json, write_json
 from netwright.data.files.locations import home_folder
+from netwright.recipes.plan.attention_rate import attention_rate
 from netwright.recipes.plan.host_rates import HostRates, measure_host
 from netwright.train.profiling.hardware_rates import HardwareRates, hardware_rates
 
@@ -45,6 +48,7 @@ class Machine:
         memory: its bytes.
         reserved: bytes of them that torch, its kernels and other processes take.
         flops: floating-point operations a second, of large products in bfloat16.
+        attention: those of causal attention.
         peak: what its maker prints, by which utilisation is counted; or the measured `flops`.
         bandwidth: bytes a second of its memory.
         link: bytes a second between GPUs of a machine.
@@ -60,6 +64,7 @@ class Machine:
     memory: float
     reserved: float = 1.5 * GB
     flops: float
+    attention: float
     peak: float
     bandwidth: float
     link: float
@@ -73,11 +78,26 @@ class Machine:
 
 
 MACHINES = {
-    "h200": Machine(memory=150 * GB, flops=594e12, peak=990e12, bandwidth=4080 * GB, link=360 * GB),
-    "h100": Machine(memory=85 * GB, flops=594e12, peak=990e12, bandwidth=2850 * GB, link=360 * GB),
+    "h200": Machine(
+        memory=150 * GB,
+        flops=742e12,
+        attention=119e12,
+        peak=990e12,
+        bandwidth=4080 * GB,
+        link=360 * GB,
+    ),
+    "h100": Machine(
+        memory=85 * GB,
+        flops=742e12,
+        attention=119e12,
+        peak=990e12,
+        bandwidth=2850 * GB,
+        link=360 * GB,
+    ),
     "a100": Machine(
         memory=85 * GB,
-        flops=187e12,
+        flops=234e12,
+        attention=37e12,
         peak=312e12,
         bandwidth=1730 * GB,
         link=240 * GB,
@@ -104,12 +124,12 @@ def calibrate() -> Machine:
     if not torch.cuda.is_available():
         raise ConfigError("there is no GPU here to calibrate: name one with --kind")
     device = torch.device("cuda")
-    rates = hardware_rates(device, "bfloat16")
+    rates, attention = hardware_rates(device, "bfloat16"), attention_rate(device)
     torch.cuda.empty_cache()
     free, total = torch.cuda.mem_get_info(device)
     taken = total - free - torch.cuda.memory_reserved(device)
     name = torch.cuda.get_device_name(device)
-    machine = measured_machine(name, rates, total, taken, measure_host(device))
+    machine = measured_machine(name, rates, attention, total, taken, measure_host(device))
     path = home_folder() / FILE
     path.parent.mkdir(parents=True, exist_ok=True)
     write_json(path, {field.name: getattr(machine, field.name) for field in fields(machine)})
@@ -117,13 +137,14 @@ def calibrate() -> Machine:
 
 
 def measured_machine(
-    name: str, rates: HardwareRates, memory: int, reserved: int, host: HostRates
+    name: str, rates: HardwareRates, attention: float, memory: int, reserved: int, host: HostRates
 ) -> Machine:
     """A GPU of these rates; what cannot be measured on one is that of its kind in the table.
 
     Args:
         name: that its driver gives, as NVIDIA H100 80GB HBM3.
         rates: as measured.
+        attention: operations a second of it.
         memory: bytes.
         reserved: bytes of them that are taken.
         host: what is there for it on the host.
@@ -134,6 +155,7 @@ def measured_machine(
         memory=memory,
         reserved=reserved,
         flops=rates.flops,
+        attention=attention,
         peak=max(rates.flops, MACHINES[kind].peak) if kind else rates.flops,
         bandwidth=rates.bytes,
         link=MACHINES[link_of].link,

@@ -19,8 +19,9 @@ and N GPUs, in mixed precision (autocast to bfloat16) with Adam, in bytes:
     FLOPs         6 M n + 6 L D T n     M = weights in products; attention looks back only
     bytes         9 * 36 L D n + 10 V n + 36 P of an update, and of each batch 12 P (shard: 36 P,
                   on one GPU 44 P), that kernels read and write
-                  4/3 of both of blocks that are computed again
-    seconds       FLOPs / rate + bytes / bandwidth, and communication: a sum of 4 P bytes after the
+                  4/3 of both, but for those of the head, where blocks are computed again
+    seconds       FLOPs / rate, of products and of attention, which is several times slower,
+                  + bytes / bandwidth, and communication: a sum of 4 P bytes after the
                   last backward pass (replicate), or 4 P gathered twice for each batch and 4 P
                   scattered (shard), of which what exceeds the work counts
 
@@ -222,11 +223,8 @@ def foresee(size: GPTSize, machine: Machine, setting: Setting, *, gpus: int, bat
     waits = passes > 1 and not setting.offload
     memory = foreseen_memory(size, setting, gpus, waits=waits)
     most = machine.reserved + fullest(memory, waits=waits)
-    again = 4 / 3 if setting.recompute else 1
-    flops = needed_flops(size) * tokens
-    of_token = again * TRAFFIC * KEPT * size.layers * size.width + OF_LOGIT * size.vocabulary
-    moved = of_token * tokens + moved_of_weights(size, setting, gpus, passes)
-    compute = again * flops / machine.flops + moved / machine.bandwidth
+    of_token = seconds_of_token(size, machine, recompute=setting.recompute)
+    compute = of_token * tokens + moved_of_weights(size, setting, gpus, passes) / machine.bandwidth
     communication = foreseen_communication(size, machine, setting, gpus, passes)
     seconds = max(compute, communication) if setting.shard else compute + communication
     host = foreseen_host(size, gpus) if setting.offload else 0.0
@@ -242,9 +240,19 @@ def foresee(size: GPTSize, machine: Machine, setting: Setting, *, gpus: int, bat
         compute=compute,
         communication=communication,
         seconds=seconds,
-        utilisation=flops / (seconds * machine.peak),
+        utilisation=needed_flops(size) * tokens / (seconds * machine.peak),
         tokens_per_second=batch * size.tokens / seconds,
     )
+
+
+def seconds_of_token(size: GPTSize, machine: Machine, *, recompute: bool) -> float:
+    """Of its products, attention and activations, without what is read and written of weights."""
+    again = 4 / 3 if recompute else 1
+    head = size.vocabulary * size.width
+    products = 6 * (again * (size.multiplied - head) + head)
+    attention = again * 6 * size.layers * size.width * size.tokens
+    moved = again * TRAFFIC * KEPT * size.layers * size.width + OF_LOGIT * size.vocabulary
+    return products / machine.flops + attention / machine.attention + moved / machine.bandwidth
 
 
 def moved_of_weights(size: GPTSize, setting: Setting, gpus: int, passes: int) -> float:

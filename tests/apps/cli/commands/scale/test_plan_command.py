@@ -41,7 +41,7 @@ def test_what_is_assumed_of_a_measured_gpu_is_told(
 ) -> None:
     usual = type_in("plan", "gpt2", "--kind", "a100").out
     assert "% of the published peak" in usual and "assumed" not in usual
-    measured = measured_machine("Another GPU", RATES, 48 * 10**9, 10**9, HOST)
+    measured = measured_machine("Another GPU", RATES, 3e13, 48 * 10**9, 10**9, HOST)
     monkeypatch.setattr(machines, "find_machine", lambda kind: measured)
     answer = type_in("plan", "gpt2", "--kind", "here", "--gpus", 2)
     assert "assumed, not measured: 360 GB/s between GPUs of a machine, as of the h200" in answer.out
