@@ -1,7 +1,10 @@
 """How quickly a device attends: counted operations over the least of several times."""
 
+from collections.abc import Callable
+
 import pytest
 import torch
+from torch import Tensor
 
 from netwright.recipes.plan import attention_rate as file
 from netwright.recipes.plan.attention_rate import attention_rate
@@ -12,24 +15,39 @@ SMALL = {"texts": 2, "heads": 3, "tokens": 16}
 def test_the_operations_of_a_pass_forward_and_back_are_counted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(file, "quickest", lambda work: work() or 0.5)
+    times = list[object]()
+
+    def half_a_second(work: Callable[[], object]) -> float:
+        times.append(work())
+        return 0.5
+
+    monkeypatch.setattr(file, "quickest", half_a_second)
     rate = attention_rate(torch.device("cpu"), torch.float32, **SMALL)
     assert rate == 6 * (3 * 64) * 16 * (2 * 16) / 0.5  # 6 D T n over seconds
+    assert len(times) == 1
 
 
 def test_every_time_attends_forward_and_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = list[torch.Size]()
-    attend = torch.nn.functional.scaled_dot_product_attention
+    seen = list[tuple[int, ...]]()
+    go_back = torch.autograd.grad
 
-    def noted(queries: torch.Tensor, *others: torch.Tensor, is_causal: bool) -> torch.Tensor:
-        assert is_causal and queries.requires_grad
-        attended = attend(queries, *others, is_causal=is_causal)
-        attended.register_hook(lambda gradient: seen.append(gradient.shape))
-        return attended
+    def noted(attended: Tensor, leaves: list[Tensor], given: Tensor) -> tuple[Tensor, ...]:
+        seen.append(tuple(attended.shape))
+        queries, keys, values = leaves
+        wanted = attention(queries, keys, values)
+        torch.testing.assert_close(attended, wanted, rtol=1e-5, atol=1e-5)
+        return go_back(attended, leaves, given)
 
-    monkeypatch.setattr(file.F, "scaled_dot_product_attention", noted)
+    monkeypatch.setattr(torch.autograd, "grad", noted)
     assert attention_rate(torch.device("cpu"), torch.float32, **SMALL) > 0
     assert seen == [(2, 3, 16, 64)] * 4  # once before the clock starts, three times under it
+
+
+def attention(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+    """By its formula; nobody sees what comes later."""
+    scores = queries @ keys.mT / queries.shape[-1] ** 0.5
+    later = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
+    return scores.masked_fill(later, -torch.inf).softmax(-1) @ values
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")

@@ -127,7 +127,7 @@ _ROWS = (
     ),
     ReadyRecipe(
         name="ready/cifar10-vit",
-        sentence="A small vision transformer on CIFAR-10, for a GPU.",
+        sentence="A small vision transformer on CIFAR-10, for a GPU: 89.2 % of the test images.",
     ),
     ReadyRecipe(
         name="ready/reverse-attention",
