@@ -1,6 +1,7 @@
 """How quickly a device attends: counted operations over the least of several times."""
 
 from collections.abc import Callable
+from math import sqrt
 
 import pytest
 import torch
@@ -45,7 +46,7 @@ def test_every_time_attends_forward_and_back(monkeypatch: pytest.MonkeyPatch) ->
 
 def attention(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
     """By its formula; nobody sees what comes later."""
-    scores = queries.matmul(keys.transpose(-2, -1)) / queries.shape[-1] ** 0.5
+    scores = queries.matmul(keys.transpose(-2, -1)) / sqrt(queries.shape[-1])
     later = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
     weights = scores.masked_fill(later, -torch.inf).softmax(-1)
     return weights.matmul(values)
