@@ -15,19 +15,20 @@ TITLES = {
     HTTPStatus.UNAUTHORIZED: "You are not let in yet",
     HTTPStatus.NOT_FOUND: "This is not here",
 }
+# Where a program is told of headers.
+TOLD = {
+    HTTPStatus.UNAUTHORIZED: "This is not the token of the studio, or there is none: open the "
+    "address that the terminal shows in which it was started."
+}
 FOR_PROGRAMS = "; GET /"  # what a program is told beside the sentence
 
 
 def error_page(status: int, sentence: str) -> str:
     """The page that says why; who is no stranger finds the other pages on it."""
-    told = sentence.partition(FOR_PROGRAMS)[0]
+    told = TOLD.get(HTTPStatus(status), sentence.partition(FOR_PROGRAMS)[0])
     title = TITLES.get(HTTPStatus(status), "This cannot be shown")
     page = Page(title) if status in STRANGERS else studio_page(title, "")
-    if status == HTTPStatus.UNAUTHORIZED:
-        way_in = "Open the address that the terminal shows in which the studio was started."
-        page.section("Why", text(told), text(way_in))
-    else:
-        page.section("Why", text(told))
+    page.section("Why", text(told))
     return page.render()
 
 

@@ -49,3 +49,19 @@ def test_upload_a_table_train_on_it_see_its_report_ask_it_and_look_inside(
     assert browser.ask("document.querySelector('#shown img').clientWidth > 600")
     assert browser.ask("document.documentElement.scrollWidth <= window.innerWidth")
     assert browser.ask("document.querySelector('#run').clientWidth > 300")
+
+
+def test_the_first_settings_are_those_of_the_network_in_words_of_no_language_of_programs(
+    browser: Browser, address: str, work: Path
+) -> None:
+    (work / "notes.txt").write_text("the cat sat on the mat. " * 100)
+    browser.go(home(address) + "/new?data=notes.txt&model=gpt")
+    browser.wait("document.querySelector('#first .field')")
+    first = browser.ask("document.querySelector('#first').innerText")
+    assert first.startswith("layers") and "embeddings" not in first
+    assert "a whole number" in first and "or empty" in first
+    assert "int" not in first.split() and "nothing" not in first
+    heights = (
+        "['#model', '#seed', '#first input'].map((one) => document.querySelector(one).offsetHeight)"
+    )
+    assert len(set(browser.ask(heights))) == 1  # beside each other

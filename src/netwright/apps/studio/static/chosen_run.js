@@ -1,6 +1,6 @@
 // The field in which one of the finished runs is chosen; it is kept in the address.
 
-import { ask, element, find, say } from "./elements.js";
+import { ask, element, find, trying } from "./elements.js";
 
 export const address = new URLSearchParams(location.search);
 
@@ -9,13 +9,31 @@ export function remember(values) {
   history.replaceState(null, "", `?${kept}`);
 }
 
-export async function offerRuns(chosen) {
+// A link may ask for what is not there: then something else is shown, and a sentence says so until another choice is made.
+export function sayMissing(sentence) {
+  document.querySelector("main h2").after(element("p", { className: "bad missing", role: "status" }, sentence));
+}
+
+export function forgetMissing() {
+  for (const one of document.querySelectorAll(".missing")) one.remove();
+}
+
+export async function offerRuns(chosen, main) {
   const told = await ask("/api/runs");
   const done = told.runs.filter((run) => run.state === "finished" || (run.state === "stopped" && run.value !== null));
-  if (!done.length) return say("There is no finished run in this folder yet.", true);
+  if (!done.length) {
+    find(main).disabled = true;
+    find("message").replaceChildren("There is no finished run in this folder yet. ", element("a", { href: "/new" }, "Train one"));
+    return;
+  }
   find("run").replaceChildren(...done.map((run) => element("option", { value: run.name }, run.name)));
-  if (done.some((run) => run.name === address.get("run"))) find("run").value = address.get("run");
-  find("run").addEventListener("change", chosen);
+  const wanted = address.get("run");
+  if (done.some((run) => run.name === wanted)) find("run").value = wanted;
+  else if (wanted) {
+    const there = told.runs.find((run) => run.name === wanted);
+    sayMissing(`${there ? `${wanted} is ${there.state}` : `There is no run ${wanted} in this folder`}: ${find("run").value} is shown in its place.`);
+  }
+  find("run").addEventListener("change", () => { forgetMissing(); trying(chosen); });
   await chosen();
 }
 

@@ -1,6 +1,6 @@
 // The page of what is inside a run: its views, each with its settings.
 
-import { address, offerRuns, remember, showCommand } from "./chosen_run.js";
+import { address, forgetMissing, offerRuns, remember, sayMissing, showCommand } from "./chosen_run.js";
 import { drawingOf, takesDrawing } from "./drawing.js";
 import { ask, element, find, say, trying } from "./elements.js";
 import { fieldOf } from "./fields.js";
@@ -18,6 +18,7 @@ async function chooseRun() {
   [views, told] = await Promise.all([ask(`/api/views?run=${run}`), ask(`/api/run?run=${run}`)]);
   const wanted = find("view").value || address.get("view");
   find("view").replaceChildren(...Object.keys(views).map((name) => element("option", { value: name, selected: name === wanted }, name)));
+  if (wanted && !(wanted in views)) sayMissing(`${find("run").value} has no view ${wanted}: ${find("view").value} is shown in its place.`);
   say("");
   await drawForm();
 }
@@ -44,7 +45,7 @@ function ownInput() {
   const [, height, width] = told.takes.shape;
   drawing = drawingOf(width, height, () => { drawing.isUsed = true; trying(show); });
   const clear = element("button", { type: "button", onclick: () => { drawing.clear(); drawing.isUsed = false; trying(show); } }, "Clear");
-  return [element("div", {}, drawing.canvas, element("div", {}, clear), element("small", {}, "draw in the place of an example of the data"))];
+  return [element("div", {}, drawing.canvas, element("div", {}, clear), element("small", { className: "faint" }, "draw in the place of an example of the data"))];
 }
 
 // What is sent, and how a command says it; null: an example is shown.
@@ -69,7 +70,7 @@ async function show() {
   say("");
 }
 
-find("view").addEventListener("change", () => trying(drawForm));
+find("view").addEventListener("change", () => { forgetMissing(); trying(drawForm); });
 find("show").addEventListener("click", () => trying(show));
 find("settings").addEventListener("submit", (event) => event.preventDefault());
-trying(() => offerRuns(chooseRun));
+trying(() => offerRuns(chooseRun, "show"));

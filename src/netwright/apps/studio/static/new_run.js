@@ -10,7 +10,8 @@ const typed = {};
 let asked = 0, formsOf = "";
 
 for (const [name, value] of address) if (name.includes(".")) typed[name] = value;
-find("data").value = address.get("data") || "";
+const wanted = address.get("data") || "";
+find("data").value = wanted;
 find("seed").value = address.get("seed") || "0";
 let model = address.get("model") || "mlp";
 
@@ -33,7 +34,8 @@ function drawForms(told) {
   find("model").replaceChildren(...Object.entries(told.models).map(([name, sentence]) =>
     element("option", { value: name, selected: name === model, title: sentence }, name)));
   find("model-hint").textContent = told.models[model] || "those that read such data";
-  const first = [...told.fields.model.slice(0, 2).map((field) => ["model", field]),
+  const usual = told.fields.model.filter((field) => field.kind !== "text" || field.options.length);  // no paths of files
+  const first = [...usual.slice(0, 2).map((field) => ["model", field]),
     ...told.fields.train.filter((field) => FIRST.includes(field.name)).map((field) => ["train", field])];
   find("first").replaceChildren(...first.map(([section, field]) => fieldOf(section, field, typed, refresh)));
   const isShown = (section, field) => first.some(([, one]) => one === field)
@@ -119,4 +121,8 @@ find("upload").addEventListener("change", () => trying(upload));
 find("doctor").addEventListener("click", () => trying(examine));
 find("train").addEventListener("click", () => trying(train));
 find("plan").addEventListener("submit", (event) => event.preventDefault());
+if (find("data").value !== wanted) {
+  find("data").value = "";
+  say(`There is no data ${wanted} in this folder: choose some.`, true);
+}
 refresh();

@@ -2,10 +2,17 @@
 
 import { element, table } from "./elements.js";
 
+// Its picture, which says so where it is wider than the screen.
+export function figureOf(told) {
+  const image = element("img", { alt: told.title, src: told.picture });
+  const scroll = element("div", { className: "scroll" }, image), figure = element("figure", {}, scroll, element("figcaption", {}, told.caption));
+  new ResizeObserver(() => figure.classList.toggle("pushed", scroll.scrollWidth > scroll.clientWidth + 1)).observe(image);
+  return figure;
+}
+
 export const shownView = (told) => [
   element("h3", {}, told.title),
-  element("figure", {}, element("div", { className: "scroll" }, element("img", { alt: told.title, src: told.picture })),
-    element("figcaption", {}, told.caption)),
+  figureOf(told),
   table(told.rows.slice(0, 200)),
 ];
 

@@ -1,8 +1,9 @@
 // The page of theory: a claim, what it assumes, its parameters, and what an experiment says of it.
 
-import { showCommand } from "./chosen_run.js";
+import { forgetMissing, sayMissing, showCommand } from "./chosen_run.js";
 import { ask, element, find, say, table, trying } from "./elements.js";
 import { fieldOf } from "./fields.js";
+import { figureOf } from "./shown_view.js";
 import { sliderOf, switchOf } from "./sliders.js";
 
 const KINDS = { theorem: "theorem", empirical: "measured", false: "often said, and wrong" };
@@ -32,6 +33,7 @@ async function begin() {
     ...ones.map((one) => element("option", { value: one.name }, one.name)))));
   const wanted = address.get("claim");
   if (claims.some((one) => one.name === wanted)) find("claim").value = wanted;
+  else if (wanted) sayMissing(`There is no claim ${wanted}: ${find("claim").value} is shown in its place.`);
   drawList();
   await choose();
 }
@@ -93,7 +95,7 @@ function show(found) {
   find("verdict").dataset.answer = found.answer;
   find("verdict").replaceChildren(
     element("p", { className: "answer" }, "It ", element("span", { className: `badge ${MOODS[found.answer]}` }, found.words), `${surprise} (${found.seconds} s)`),
-    element("figure", {}, element("div", { className: "scroll" }, element("img", { alt: found.title, src: found.picture })), element("figcaption", {}, found.caption)),
+    figureOf(found),
     table(found.rows, ["predicted", "measured", "n"]));
 }
 
@@ -129,7 +131,7 @@ async function showLedger() {
 }
 
 const on = (name, event, action) => find(name).addEventListener(event, () => trying(action));
-on("claim", "change", () => { typed = {}; return choose(); });
+on("claim", "change", () => { forgetMissing(); typed = {}; return choose(); });
 on("check", "click", check);
 on("reset", "click", () => { typed = {}; drawFields(); return check(); });
 on("size", "change", changed);
