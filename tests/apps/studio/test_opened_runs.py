@@ -35,6 +35,21 @@ def test_white_is_known_where_grey_images_are_scaled_numbers(studio: Open) -> No
     assert visitor.get("/api/run?run=own").json["takes"]["white"] is None
 
 
+def test_of_a_forecast_it_is_told_how_many_rows_it_reads_first(studio: Open) -> None:
+    visitor = studio()
+    rows = [f"{100 + n % 7}" for n in range(60)]
+    (visitor.folder / "visits.csv").write_text("\n".join(["visits", *rows, ""]))
+    small = {name: value for name, value in SMALL.items() if name not in {"n", "noise"}}
+    nw.fit(
+        *("lstm", visitor.folder / "visits.csv"),
+        **{"data.name": "series", "target": "visits", "window": 4, "hidden": 2},
+        out=visitor.folder / "visits",
+        **small,
+    )
+    assert visitor.get("/api/run?run=visits").json["takes"]["first_row"] == 4
+    assert visitor.get(f"/api/run?run={RUN}").json["takes"]["first_row"] == 0
+
+
 def test_what_cannot_be_asked_is_refused_in_a_sentence(studio: Open) -> None:
     visitor = studio()
     assert visitor.post(f"/api/predict?run={RUN}", {"rows": "x"}).status == 400

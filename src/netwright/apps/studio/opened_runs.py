@@ -72,7 +72,11 @@ class OpenedRuns:
         return self.served(name).run
 
     def description(self, name: str) -> dict[str, Any]:
-        """What it takes and gives, with all categories of each column, and what white is."""
+        """What it takes and gives, with all categories of each column, and what white is.
+
+        `first_row` is how many rows a forecast reads before the one it is of; 0 where each row
+        is answered by itself.
+        """
         served = self.served(name)
         told = describe_run(served, self.config)
         categories = _categories(served.run)
@@ -80,6 +84,8 @@ class OpenedRuns:
             if column["name"] in categories:
                 column["values"] = categories[column["name"]]
         told["takes"]["white"] = _white(served.run)
+        encoder = served.run.preprocessor
+        told["takes"]["first_row"] = encoder.first_row if isinstance(encoder, SeriesEncoder) else 0
         return told
 
     def answer(self, name: str, media: str, body: bytes) -> Reply:

@@ -51,6 +51,22 @@ def test_a_drawing_is_asked_of_a_run_that_learned_from_numbers(
     browser.wait(f"document.querySelector('#shown img').src !== {json.dumps(before)}")
 
 
+def test_a_forecast_is_asked_by_the_rows_before_it(
+    browser: Browser, address: str, work: Path
+) -> None:
+    rows = [str(100 + n % 7) for n in range(80)]
+    (work / "visits.csv").write_text("\n".join(["visits", *rows, ""]))
+    words = ("lstm", "visits.csv", "--set", "data.name=series", "--target", "visits", *SHORT)
+    assert typed(work, "train", *words, "--set", "data.window=4").wait(120) == 0
+    browser.go(home(address) + "/try")
+    browser.wait("document.querySelector('#fields').innerText.includes('5 at least')")
+    assert browser.ask("document.querySelector('[name=table]').value") == "visits\n"
+    browser.type("[name=table]", "\n".join(["visits", *rows[:6], ""]))
+    browser.click("#ask")
+    browser.wait("document.querySelectorAll('#answer tbody tr').length === 2")
+    assert "netwright predict" in browser.ask("document.querySelector('#command').innerText")
+
+
 def test_odd_tables_are_asked(browser: Browser, address: str, work: Path) -> None:
     chosen = [f"kind {n}" for n in range(30)]
     rows = "".join(f"{n % 9},{chosen[n % 30]},{'ab'[n % 9 > 4]}\n" for n in range(120))

@@ -2,7 +2,7 @@
 
 import { address, offerRuns, remember, showCommand } from "./chosen_run.js";
 import { drawingOf, takesDrawing } from "./drawing.js";
-import { ask, element, find, say, trying } from "./elements.js";
+import { ask, element, find, say, table, trying } from "./elements.js";
 import { shownView, viewOf } from "./shown_view.js";
 
 let told = null, drawing = null, picture = null, asked = null;
@@ -11,7 +11,8 @@ const reasons = element("details", { id: "hangs-on", ontoggle: () => trying(expl
 
 const name = () => find("run").value;
 const MOST_FIELDS = 200;
-const isRow = () => told.takes.keys.includes("rows") && told.takes.columns.length > 0 && told.takes.columns.length <= MOST_FIELDS;
+const isForecast = () => told.takes.first_row > 0;  // of a table: one row alone is not enough
+const isRow = () => !isForecast() && told.takes.keys.includes("rows") && told.takes.columns.length > 0 && told.takes.columns.length <= MOST_FIELDS;
 const jsonKey = () => (told.takes.keys.includes("inputs") ? "inputs" : "rows");
 const given = (field) => address.get(`asked.${field}`) || "";
 const values = () => Object.fromEntries([...find("asked").elements].filter((one) => one.name).map((one) => [one.name, one.value]));
@@ -48,13 +49,18 @@ function fields() {
       field("Tokens", element("input", { type: "number", name: "max_tokens", value: 100, min: 1 }), "how long the text may become"),
       field("Temperature", element("input", { type: "number", step: "any", name: "temperature", value: 1 }), "lower: likelier words")];
   }
+  if (isForecast()) {
+    const before = told.takes.first_row, head = columns.map((column) => (/[",\n]/.test(column.name) ? JSON.stringify(column.name).replaceAll('\\"', '""') : column.name)).join(",");
+    return [field("Rows as CSV", element("textarea", { rows: 14, name: "table", value: `${head}\n` }),
+      `the oldest first, ${before + 1} at least: each row after the first ${before} is forecast from the ${before} before it`)];
+  }
   if (isRow()) return columns.map(columnField);
   if (keys.includes("texts")) return [field("Text", element("textarea", { rows: 3, name: "text", value: given("text") }))];
   if (takesDrawing(told.takes)) {
     const [, height, width] = shape;
     drawing = drawingOf(width, height, () => trying(question));
     const clear = element("button", { type: "button", onclick: () => { drawing.clear(); find("answer").replaceChildren(); } }, "Clear");
-    const pad = element("div", {}, drawing.canvas, element("div", {}, clear));
+    const pad = element("div", {}, drawing.canvas, element("div", {}, clear), element("small", { className: "faint" }, "Draw on the black square: each stroke is answered."));
     if (!media.includes("image/*")) return [pad];
     picture = element("input", { type: "file", accept: "image/*", name: "picture", onchange: () => trying(question) });
     return [pad, field("Or a picture", picture)];
@@ -93,6 +99,7 @@ async function sent() {
     if (picture) picture.value = "";
     return [...sent, picture ? ["netwright", "predict", name(), "picture.png", ...proba()] : []];
   }
+  if (isForecast()) return [fields.table, "text/csv", ["netwright", "predict", name(), "rows.csv"]];
   if (isRow()) {
     const row = Object.fromEntries(told.takes.columns.map((column) => [column.name, fields[column.name]]));
     return [JSON.stringify({ rows: [row] }), "application/json", ["netwright", "predict", name(), "--row", asTyped(row), ...proba()]];
@@ -101,6 +108,7 @@ async function sent() {
   return [`{"${jsonKey()}": ${fields[jsonKey()]}}`, "application/json", []];
 }
 
+const share = (part) => (part < 0.00005 ? "< 0.0001" : part.toFixed(4));
 const bar = (part) => element("progress", { max: 1, value: part, "aria-hidden": "true" });
 
 // Of one input: the prediction by the name of its target, and the probability of each class.
@@ -108,10 +116,10 @@ function answered(answer) {
   const isPart = ([label, value]) => label.startsWith("p(") && typeof value === "number";
   const parts = Object.entries(answer).filter(isPart).sort((a, b) => b[1] - a[1]);
   const rows = parts.slice(0, 20).map(([label, value]) => element("tr", {}, element("td", {}, label),
-    element("td", { className: "number" }, value.toPrecision(4)), element("td", {}, bar(value))));
+    element("td", { className: "number" }, share(value)), element("td", {}, bar(value))));
   const said = Object.entries(answer).filter((entry) => !isPart(entry)).map(([label, value]) => label === "mask"
     ? element("img", { alt: "the predicted mask", src: `data:image/png;base64,${value}`, className: "mask" })
-    : element("div", { className: "tile" }, element("div", { className: "label" }, label), element("div", { className: "value" },
+    : element("div", { className: "tile" }, element("div", { className: "label" }, label === "prediction" ? label : `prediction: ${label}`), element("div", { className: "value" },
       typeof value === "number" ? Number(value.toPrecision(5)).toString() : typeof value === "object" ? JSON.stringify(value) : value)));
   return element("div", {}, element("div", { className: "tiles" }, ...said), element("table", {}, element("tbody", {}, ...rows)));
 }
@@ -122,7 +130,7 @@ async function question() {
   const reply = await fetch(`/api/predict?run=${encodeURIComponent(name())}`, { method: "POST", body, headers: { "Content-Type": media } });
   const said = await reply.json();
   if (!reply.ok) throw new Error(said.error);
-  find("answer").replaceChildren(...said.answers.map(answered),
+  find("answer").replaceChildren(...(isForecast() ? [table(said.answers, Object.keys(said.answers[0] ?? {}))] : said.answers.map(answered)),
     ...(said.remarks || []).map((remark) => element("p", { className: "bad" }, remark)), reasons);
   if (words.length) showCommand(words);
   if (!drawing) keep(isRow() || "text" in values() ? values() : {});  // JSON is too long for an address
@@ -158,4 +166,4 @@ async function generate() {
 
 find("ask").addEventListener("click", () => trying(question));
 find("asked").addEventListener("submit", (event) => { event.preventDefault(); trying(question); });
-trying(() => offerRuns(choose));
+trying(() => offerRuns(choose, "ask"));
