@@ -166,6 +166,22 @@ def test_two_columns_of_a_table_in_the_playground(
     browser.wait("document.querySelector('#network').innerText.includes('square')")
 
 
+def test_columns_that_number_rows_are_not_offered_first_and_the_chosen_ones_are_kept(
+    browser: Browser, address: str, work: Path
+) -> None:
+    rows = "".join(f"{n},{n % 7},{n % 5},{n % 3},{'ab'[n > 40]}\n" for n in range(80))
+    (work / "things.csv").write_text("id,size,weight,rest,kind\n" + rows)
+    browser.go(home(address) + "/playground?data=things.csv")
+    browser.wait(f"{PICTURES} > 0")
+    shown = "['x', 'y'].map((id) => document.querySelector(`#column-${id}`).value)"
+    assert browser.ask(shown) == ["size", "weight"]
+    browser.type("#column-x", "rest")
+    browser.wait("location.search.includes('x=rest')")
+    browser.call("Page.reload")
+    browser.wait(f"{PICTURES} > 0 && document.querySelector('#column-x')")
+    assert browser.ask(shown) == ["rest", "weight"]
+
+
 def test_only_classes_that_can_be_painted_have_a_brush(
     browser: Browser, address: str, work: Path
 ) -> None:

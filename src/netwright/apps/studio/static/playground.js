@@ -11,6 +11,7 @@ import { asText, Plane } from "./plane_picture.js";
 
 const USUAL = { "model.hidden": "8,8", "model.activation": "tanh", "model.dropout": "0" };
 const BUILT_IN = ["moons", "circles", "xor", "spirals", "blobs", "digits"];
+const COUNTS = /^(id|index|row|number|unnamed: 0|)$|[_ ]id$/i;  // columns that tell rows apart, and nothing else
 const UNITS = {
   plane: "Each square shows what one unit answers all over the plane",
   image: "A unit that reads the pixels shows its weights, a filter where in the image it responds, and any other unit has the colour of its answer"
@@ -30,6 +31,8 @@ for (const [path, value] of address) if (path.includes(".")) typed[path] = value
 if (!address.has("model")) typed = { ...USUAL, "train.optimizer": "adam", ...typed };
 for (const [field, path] of [["rate", "train.lr"], ["noise", "data.noise"]]) if (typed[path]) find(field).value = typed[path];
 for (const field of ["data", "seed", "speed"]) if (address.get(field)) find(field).value = address.get(field);
+const gone = find("data").value ? "" : address.get("data");
+if (gone) find("data").value = BUILT_IN[0];
 typed["train.lr"] = find("rate").value;
 
 const plane = new Plane(find("plane"), () => (find("brush").disabled ? "" : find("brush").value), paint);
@@ -53,6 +56,7 @@ function plan() {
 function remember() {
   const kept = new URLSearchParams({ data: find("data").value, model, seed: find("seed").value, speed: find("speed").value, ...typed });
   if (own()) kept.set(own().key, made[find("data").value]);
+  for (const id of ["x", "y"]) if (isFile() && find(`column-${id}`)) kept.set(id, find(`column-${id}`).value);
   history.replaceState(null, "", `?${kept}`);
 }
 
@@ -94,7 +98,9 @@ function offerActivations(field) {
 
 // Of a table: the two columns that are the features, and the one that is predicted.
 function offerColumns(names) {
-  const chosen = { x: address.get("x") || names[0], y: address.get("y") || names[1], target: typed["data.target"] || names.at(-1) };
+  const telling = names.filter((one) => !COUNTS.test(one)), [x, y] = telling.length > 2 ? telling : names;
+  const kept = (id, usual) => (names.includes(address.get(id)) ? address.get(id) : usual);
+  const chosen = { x: kept("x", x), y: kept("y", y), target: typed["data.target"] || names.at(-1) };
   const fields = isFile() ? Object.entries({ x: "To the right", y: "Upwards", target: "Predicted" }) : [];
   find("columns").replaceChildren(...fields.map(([id, words]) => element("div", { className: "field" },
     element("label", { htmlFor: `column-${id}` }, words),
@@ -291,4 +297,7 @@ new ResizeObserver(() => redraw()).observe(find("stage"));
 find("plan").addEventListener("submit", (event) => event.preventDefault());
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { if (plane.told) plane.open(plane.told); redraw(); });
 setStage("plane");
-trying(own() ? chooseData : change);
+trying(async () => {
+  await (own() ? chooseData : change)();
+  if (gone) say(`There is no data ${gone} in this folder: ${find("data").value} are shown in their place.`, true);
+});
