@@ -30,6 +30,11 @@ def test_compare_by_ticking_and_on_a_phone(browser: Browser, work: Path) -> None
     assert browser.ask(f"[...document.querySelectorAll('#runs button')].every((one) => {inside})")
     assert browser.ask("document.documentElement.scrollWidth <= window.innerWidth")
     browser.click("nav.site button.large")
+    table = "document.querySelector('#runs .scroll')"
+    whole = f"{table}.scrollWidth <= {table}.clientWidth + 1"
+    for width in (1280, 1400):  # and nothing is cut off at the edge of the table
+        browser.resize(width, 900)
+        assert browser.ask(whole), width
     browser.click("button[aria-label^='note']")
     browser.type("#note-tags", "wide good")
     browser.type("#note-text", "<b>as text</b>")
@@ -72,5 +77,5 @@ def test_who_has_not_the_token_sees_nothing(tmp_path: Path, address: str, work: 
         stranger.go(home(address) + "/")
         assert "token" in stranger.ask("document.body.innerText")
         stranger.go(re.sub("token=.*", "token=guessed", address))
-        assert "not the token" in stranger.ask("document.body.innerText")
+        assert "not the token of the studio" in stranger.ask("document.body.innerText")
         assert not stranger.ask("!!document.querySelector('#runs')")

@@ -83,7 +83,7 @@ function head() {
 function result(run) {
   if (run.value === null) {
     const loss = lastLoss(run);
-    return loss === null ? [run.state === "unreadable" ? run.trouble : ""] : [element("span", { className: "faint" }, `loss ${number(loss)} so far`)];
+    return loss === null ? [run.state === "unreadable" ? element("span", { className: "note-of" }, run.trouble) : ""] : [element("span", { className: "faint" }, `loss ${number(loss)} so far`)];
   }
   const beside = run.baseline === null ? "" : `baseline ${number(run.baseline)}`;
   return [element("b", {}, number(run.value)), ` ${run.metric} `, element("span", { className: "faint whole" }, beside)];
@@ -131,8 +131,9 @@ function rowOf(run) {
   const epochs = run.epochs && run.state !== "finished" ? `${run.epoch} of ${run.epochs}` : String(run.epoch || "");
   const cells = [
     [tick], [name, ...remarks(run)], [element("span", { className: `badge ${MOOD[run.state] || ""}` }, run.state)],
-    [sparkline(run.curves)], result(run), [epochs], [run.model || "own"], [run.data || "own"], [String(run.seed)],
-    [run.began ? new Date(run.began * 1000).toLocaleString() : ""], actions(run),
+    [sparkline(run.curves)], result(run), [epochs],
+    ...(run.state === "unreadable" ? [[], [], []] : [[run.model || "own"], [run.data || "own"], [String(run.seed)]]),
+    [run.began ? new Date(run.began * 1000).toLocaleString([], { dateStyle: "short", timeStyle: "short" }) : ""], actions(run),
   ];
   const names = ["", "", "", "", "", "epoch", "model", "data", "seed", "began", ""];
   return element("tr", { "data-run": run.name }, ...cells.map((parts, place) => {
@@ -149,7 +150,9 @@ function draw() {
   const runs = shown();
   const body = runs.length ? element("table", { className: "many runs" },
     element("thead", {}, head()), element("tbody", {}, ...runs.map(rowOf)))
-    : element("p", { className: "note" }, told.runs.length ? "No run fits the filter." : "There are no runs in this folder yet.");
+    : told.runs.length ? element("p", { className: "note" }, "No run fits the filter.")
+    : element("p", {}, "There are no runs in this folder yet. ", element("a", { href: "/new" }, "Train one"), ", or watch a model learn in the ",
+      element("a", { href: "/playground" }, "playground"), ".");
   find("runs").replaceChildren(element("div", { className: "scroll" }, body));
   if (focus) find("runs").querySelector(`[aria-label="${CSS.escape(focus)}"]`)?.focus();
   drawJobs();

@@ -60,7 +60,10 @@ export class Pixels {
 }
 
 // Pixels of a letter, which grow with the page: a projector's are larger.
-export const letters = () => 0.72 * parseFloat(getComputedStyle(document.documentElement).fontSize) * (window.devicePixelRatio || 1);
+export function letters() {
+  const share = document.documentElement.classList.contains("large") ? 0.85 : 0.75;
+  return share * parseFloat(getComputedStyle(document.documentElement).fontSize) * (window.devicePixelRatio || 1);
+}
 
 // Makes a canvas as many pixels wide and high as it is shown with; true where that has changed.
 export function sharpen(canvas) {
