@@ -156,6 +156,12 @@ class Browser:
             "field.dispatchEvent(new Event('change', {bubbles: true})); })()"
         )
 
+    def press(self, key: str, *, text: str = "", code: int = 0) -> None:
+        """Press a key and let it go: what has the focus gets it."""
+        names = {"key": key, "code": key, "windowsVirtualKeyCode": code}
+        self.call("Input.dispatchKeyEvent", type="keyDown", **names, text=text)
+        self.call("Input.dispatchKeyEvent", type="keyUp", **names)
+
     def drag(self, selector: str, places: Sequence[tuple[float, float]]) -> None:
         """Press the mouse at the first place, in parts of what a selector finds, and move it on."""
         box = self.ask(
