@@ -60,3 +60,16 @@ def test_threads_lose_no_count() -> None:
     for thread in threads:
         thread.join()
     assert measured.total("netwright_rows_total", run="a") == 8000
+
+
+def test_what_is_kept_to_be_added_to_is_what_its_name_and_labels_find() -> None:
+    measured = Measurements()
+    kept = measured.counter("netwright_rows_total", run="a")
+    times = measured.histogram("netwright_batch_rows", (1.0,), run="a")
+    for _ in range(2):
+        kept.add(2)
+        measured.count("netwright_rows_total", run="a")
+        times.add(3)
+        measured.observe("netwright_batch_rows", 1, (1.0,), run="a")
+    assert measured.total("netwright_rows_total", run="a") == kept.value == 6
+    assert times.read() == ([2, 2], 8)

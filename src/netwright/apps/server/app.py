@@ -27,7 +27,13 @@ from netwright.apps.server.deadlines import within
 from netwright.apps.server.generation_stream import Streams, as_events
 from netwright.apps.server.given_inputs import read_object
 from netwright.apps.server.guard import App, Door, Message, guarded
-from netwright.apps.server.measurements import MEDIA_TYPE, SECONDS, Measurements
+from netwright.apps.server.measurements import (
+    MEDIA_TYPE,
+    SECONDS,
+    Counter,
+    Histogram,
+    Measurements,
+)
 from netwright.apps.server.openapi import describe_api
 from netwright.apps.server.overview_page import overview_page
 from netwright.apps.server.question import AnswerOptions, Question, Reply
@@ -102,7 +108,7 @@ class RunServer:
         batcher = self._batcher(served.name)
         with batcher.place():
             reply = await self._replied(request, served.run, options, batcher)
-        self.measurements.count("netwright_rows_total", reply.rows, run=served.name)
+        batcher.answered.add(reply.rows)
         return Response(reply.content, media_type=reply.media)
 
     async def _replied(
@@ -259,6 +265,20 @@ def _past_the_router(app: App, predict: Endpoint) -> App:
 def _answering(endpoint: Endpoint, server: RunServer) -> Endpoint:
     """The endpoint; whatever goes wrong in it becomes a status and a sentence, and is counted."""
     operation = endpoint.__name__
+    counters: dict[tuple[str, int], Counter] = {}
+    histograms: dict[str, Histogram] = {}
+
+    def measured(run: str, status: int, seconds: float) -> None:
+        labels: dict[str, str] = {"run": run, "operation": operation}
+        find = server.measurements
+        if (run, status) not in counters:
+            counters[run, status] = find.counter(
+                "netwright_requests_total", **labels, status=str(status)
+            )
+        if run not in histograms:
+            histograms[run] = find.histogram("netwright_request_seconds", SECONDS, **labels)
+        counters[run, status].add()
+        histograms[run].add(seconds)
 
     async def called(request: Request) -> Response:
         began = time.perf_counter()
@@ -266,13 +286,9 @@ def _answering(endpoint: Endpoint, server: RunServer) -> Endpoint:
             response = await endpoint(request)
         except Exception as error:
             response = refused(error)
-        status = str(response.status_code)
         name = request.path_params.get("name", "")
         known = name if name in server.batchers else ""  # names of strangers are not kept
-        labels: dict[str, str] = {"run": known, "operation": operation}
-        server.measurements.count("netwright_requests_total", 1, **labels, status=status)
-        seconds = time.perf_counter() - began
-        server.measurements.observe("netwright_request_seconds", seconds, SECONDS, **labels)
+        measured(known, response.status_code, time.perf_counter() - began)
         return response
 
     return called

@@ -68,7 +68,9 @@ class Batcher:
         threads: int = 1,
     ) -> None:
         self.name, self._max_batch, self._max_waiting = name, max_batch, max_waiting
-        self._measurements = measurements
+        self.answered = measurements.counter("netwright_rows_total", run=name)
+        self._waits = measurements.counter("netwright_waiting_requests", run=name)
+        self._batches = measurements.histogram("netwright_batch_rows", ROWS, run=name)
         self._waiting: deque[Waiting] = deque()
         self._places = 0
         self._changed, self._taking = threading.Condition(), threading.Lock()
@@ -107,7 +109,7 @@ class Batcher:
         if not self._is_called:
             self._is_called = True
             loop.call_soon(self._call, loop.time() + GATHERING, self._asked)
-        self._measurements.count("netwright_waiting_requests", 1, run=self.name)
+        self._waits.add(1)
         return await future
 
     def _call(self, until: float, asked: int, rounds: int = ROUNDS) -> None:
@@ -143,7 +145,7 @@ class Batcher:
             asked = _prepared(taken)
             if asked:
                 rows = sum(one.question.size for one in asked)
-                self._measurements.observe("netwright_batch_rows", rows, ROWS, run=self.name)
+                self._batches.add(rows)
                 _deliver(_answered(asked))
             with self._changed:
                 self._working -= 1
@@ -200,7 +202,7 @@ class Batcher:
                     taken.append((form or object(), waiting))
                     rows += question.size
             left += 1
-        self._measurements.count("netwright_waiting_requests", -left, run=self.name)
+        self._waits.add(-left)
         return taken
 
 

@@ -85,7 +85,10 @@ _ALL: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[float, Deadlines]] = Wea
 
 
 def _deadlines(loop: asyncio.AbstractEventLoop, seconds: float) -> Deadlines:
-    of_loop = _ALL.setdefault(loop, {})
-    if seconds not in of_loop:
-        of_loop[seconds] = Deadlines(loop, seconds)
-    return of_loop[seconds]
+    of_loop = _ALL.get(loop)
+    if of_loop is None:
+        of_loop = _ALL[loop] = {}
+    found = of_loop.get(seconds)
+    if found is None:
+        found = of_loop[seconds] = Deadlines(loop, seconds)
+    return found

@@ -67,8 +67,9 @@ class Door:
         return any(name == self.cookie and self.is_token(value) for name, _, value in pairs)
 
     def _host(self, headers: dict[bytes, list[bytes]]) -> str:
-        given = [value.decode("latin-1") for value in headers.get(b"host", [])]
-        name = _host_name(given[0]) if len(given) == 1 else ""
+        given = headers.get(b"host", [])
+        host = given[0].decode("latin-1") if len(given) == 1 else ""
+        name = _host_name(host)
         is_known = name in LOOPBACK_NAMES or name in self.hosts
         if not is_known and not (self.any_address and _is_address(name)):
             raise RefusalError(
@@ -76,9 +77,11 @@ class Door:
                 "the host of this request is not one that the server is called by; start it with "
                 "--allow-host NAME for another",
             )
-        return given[0].lower()
+        return host.lower()
 
     def _check_origin(self, host: str, headers: dict[bytes, list[bytes]]) -> None:
+        if b"origin" not in headers and b"sec-fetch-site" not in headers:
+            return  # no browser asks for a page
         origins = [value.decode("latin-1").lower() for value in headers.get(b"origin", [])]
         own = {f"http://{host}", f"https://{host}"}
         sites = {value.lower() for value in headers.get(b"sec-fetch-site", [])}

@@ -24,50 +24,76 @@ HELP = {
 }
 
 
+class Counter:
+    """A counter or a gauge, which several threads add to."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.value = 0.0
+
+    def add(self, amount: float = 1) -> None:
+        """Count so many; of a gauge the amount may be negative."""
+        with self._lock:
+            self.value += amount
+
+
 class Histogram:
-    """How many values were at most each bound.
+    """How many values were at most each bound; several threads add to it.
 
     Args:
         bounds: ascending; above the last is infinity.
     """
 
     def __init__(self, bounds: tuple[float, ...]) -> None:
+        self._lock = threading.Lock()
         self.bounds = bounds
         self.counts = [0] * (len(bounds) + 1)
         self.sum = 0.0
 
     def add(self, value: float) -> None:
         """Count one value."""
-        self.counts[bisect_left(self.bounds, value)] += 1
-        self.sum += value
+        with self._lock:
+            self.counts[bisect_left(self.bounds, value)] += 1
+            self.sum += value
+
+    def read(self) -> tuple[list[int], float]:
+        """The counts, and the sum of the same values."""
+        with self._lock:
+            return list(self.counts), self.sum
 
 
 class Measurements:
-    """Counters, gauges and histograms, which several threads add to."""
+    """Counters, gauges and histograms by name and labels.
+
+    To find one takes longer than to add to it: who counts every request keeps what it adds to.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._totals: dict[str, dict[Labels, float]] = defaultdict(lambda: defaultdict(float))
+        self._counters: dict[str, dict[Labels, Counter]] = defaultdict(dict)
         self._histograms: dict[str, dict[Labels, Histogram]] = defaultdict(dict)
+
+    def counter(self, name: str, **labels: str) -> Counter:
+        """The counter or gauge of these labels."""
+        with self._lock:
+            return self._counters[name].setdefault(tuple(labels.items()), Counter())
+
+    def histogram(self, name: str, bounds: tuple[float, ...], **labels: str) -> Histogram:
+        """The histogram of these labels."""
+        with self._lock:
+            return self._histograms[name].setdefault(tuple(labels.items()), Histogram(bounds))
 
     def count(self, name: str, amount: float = 1, **labels: str) -> None:
         """Add to a counter; to a gauge also what is negative."""
-        with self._lock:
-            self._totals[name][tuple(labels.items())] += amount
+        self.counter(name, **labels).add(amount)
 
     def observe(self, name: str, value: float, bounds: tuple[float, ...], **labels: str) -> None:
         """Add a value to a histogram."""
-        key = tuple(labels.items())
-        with self._lock:
-            series = self._histograms[name]
-            if key not in series:
-                series[key] = Histogram(bounds)
-            series[key].add(value)
+        self.histogram(name, bounds, **labels).add(value)
 
     def total(self, name: str, **labels: str) -> float:
         """What a counter or a gauge stands at."""
-        with self._lock:
-            return self._totals[name][tuple(labels.items())]
+        return self.counter(name, **labels).value
 
     def text(self) -> str:
         """All of them, as Prometheus reads them."""
@@ -75,19 +101,20 @@ class Measurements:
             return "".join(f"{line}\n" for line in self._lines())
 
     def _lines(self) -> Iterator[str]:
-        for name, series in self._totals.items():
+        for name, counters in self._counters.items():
             yield from _head(name, "counter" if name.endswith("_total") else "gauge")
-            for labels, value in series.items():
-                yield f"{name}{_written(labels)} {_number(value)}"
+            for labels, counter in counters.items():
+                yield f"{name}{_written(labels)} {_number(counter.value)}"
         for name, histograms in self._histograms.items():
             yield from _head(name, "histogram")
             for labels, histogram in histograms.items():
                 below = 0
+                counts, total = histogram.read()
                 ends = [*map(_number, histogram.bounds), "+Inf"]
-                for end, count in zip(ends, histogram.counts, strict=True):
+                for end, count in zip(ends, counts, strict=True):
                     below += count
                     yield f"{name}_bucket{_written((*labels, ('le', end)))} {below}"
-                yield f"{name}_sum{_written(labels)} {_number(histogram.sum)}"
+                yield f"{name}_sum{_written(labels)} {_number(total)}"
                 yield f"{name}_count{_written(labels)} {below}"
 
 
