@@ -92,6 +92,10 @@ def polars_frame(rows: int, seed: int = 0) -> Any:
     return pytest.importorskip("polars").DataFrame(columns, nan_to_null=True)
 
 
+def arrow_table(rows: int, seed: int = 0) -> Any:
+    return pytest.importorskip("pyarrow").Table.from_pandas(frame(rows, seed))
+
+
 def labelled(rows: int, seed: int = 0) -> tuple[pd.DataFrame, pd.Series]:
     rows_ = frame(rows, seed)
     return rows_.drop(columns="kind"), rows_["kind"]
@@ -256,6 +260,16 @@ DOORS = {
         settings={"hidden": (4,), "target": "kind"},
         new=lambda: polars_frame(5, 3),
         rows=(40, 10, 0),
+    ),
+    "an Arrow table with validation": Door(
+        given=lambda: {"data": arrow_table(40), "validation": arrow_table(10, 1)},
+        settings={"hidden": (4,), "target": "kind"},
+        new=lambda: arrow_table(5, 3),
+        rows=(40, 10, 0),
+    ),
+    "an Arrow table and classes": Door(
+        given=lambda: {"data": (arrow_table(40).drop_columns("kind"), classes(40))},
+        new=lambda: arrow_table(5).drop_columns("kind"),
     ),
 }
 

@@ -16,6 +16,7 @@ from netwright.data.tables import frames
 from netwright.data.tables.column_cells import ListCells, NumberCells, is_plain
 from netwright.data.tables.frames import (
     frame_table,
+    is_arrow_table,
     is_frame,
     is_pandas_frame,
     is_polars_frame,
@@ -94,7 +95,7 @@ def test_floats_keep_every_bit() -> None:
 
 
 def test_what_offers_itself_as_a_frame_is_taken() -> None:
-    table = frame_table(pa.table({"a": [1, None], "b": ["x", "y"]}))
+    table = frame_table(pa.record_batch({"a": [1, None], "b": ["x", "y"]}))
     assert table.columns == {"a": ["1", ""], "b": ["x", "y"]}
 
 
@@ -263,6 +264,32 @@ def test_a_polars_frame_is_the_table_that_a_pandas_frame_is() -> None:
     assert frame_table(framed) == frame_table(pd.DataFrame(columns, dtype=object))
     with pytest.raises(DataError, match="there are columns but no row"):
         frame_table(framed.clear())
+
+
+def test_an_arrow_table_is_the_table_that_a_pandas_frame_is_without_pandas(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    columns = {
+        "size": [1.5, None, 3.0],
+        "count": [1, 2, 3],
+        "some": [1, None, 3],
+        "kind": ["a", None, "b"],
+        "is_new": [True, False, True],
+        "day": [date(2024, 1, 2), date(2024, 1, 3), None],
+    }
+    wanted = frame_table(pd.DataFrame(columns, dtype=object))
+    table = pa.table(columns)
+    assert is_arrow_table(table)
+    assert is_frame(table)
+    assert not is_arrow_table(pd.DataFrame())
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    for given in (table, pa.concat_tables([table[:1], table[1:]])):
+        found = frame_table(given)
+        assert found == wanted
+        assert found.types == wanted.types
+    assert isinstance(found.columns["count"], NumberCells)
+    with pytest.raises(DataError, match="there are columns but no row"):
+        frame_table(table[:0])
 
 
 def test_columns_are_put_beside_a_table_under_names_that_are_free() -> None:

@@ -43,24 +43,32 @@ def is_polars_frame(source: Any) -> bool:
     return _is_frame_of("polars", source)
 
 
+def is_arrow_table(source: Any) -> bool:
+    """Whether this is a table of pyarrow, without importing pyarrow."""
+    return _is_frame_of("pyarrow", source, "Table")
+
+
 def is_frame(source: Any) -> bool:
-    """Whether this is a frame of either package."""
-    return is_pandas_frame(source) or is_polars_frame(source)
+    """Whether this is a frame of one of these packages."""
+    return is_pandas_frame(source) or is_polars_frame(source) or is_arrow_table(source)
 
 
-def _is_frame_of(package: str, source: Any) -> bool:
+def _is_frame_of(package: str, source: Any, name: str = "DataFrame") -> bool:
     kind = type(source)
-    return kind.__module__.partition(".")[0] == package and kind.__name__ == "DataFrame"
+    return kind.__module__.partition(".")[0] == package and kind.__name__ == name
 
 
 def frame_table(frame: Any, name: str = "frame") -> RawTable:
-    """A pandas or polars frame, or anything that turns into one; its index is ignored."""
+    """A pandas, polars or Arrow table, or what turns into one of pandas; its index is ignored."""
     if is_polars_frame(frame):
-        values = [_polars_values(series) for series in frame.get_columns()]
+        names, values = frame.columns, [_polars_values(one) for one in frame.get_columns()]
+    elif is_arrow_table(frame):
+        names, values = frame.column_names, [_arrow_values(one) for one in frame.columns]
     else:
         frame = _as_pandas(frame)
         values = [_pandas_values(frame.iloc[:, place]) for place in range(frame.shape[1])]
-    names = [str(column).strip() for column in frame.columns]
+        names = list(frame.columns)
+    names = [str(column).strip() for column in names]
     _check_names(name, names)
     if not len(frame):
         raise DataError(f"{name}: there are columns but no row")
@@ -76,6 +84,17 @@ def _polars_values(series: Any) -> Values:
     is_whole = series.dtype.is_integer() and not series.null_count()
     array = series.to_numpy() if is_whole or series.dtype.is_float() else None
     values: Values = array if array is not None and is_plain(array.dtype) else series.to_list()
+    return values
+
+
+def _arrow_values(column: Any) -> Values:
+    """Whole numbers, some of them missing, would become floats."""
+    import pyarrow.types as pt  # noqa: PLC0415 - it is there: the caller has a table of it
+
+    is_whole = pt.is_integer(column.type) and not column.null_count
+    values: Values = (
+        column.to_numpy() if is_whole or pt.is_floating(column.type) else column.to_pylist()
+    )
     return values
 
 
