@@ -30,6 +30,15 @@ def test_the_users_settings_do_not_leak_in() -> None:
         assert mpl.rcParams["axes.facecolor"] == "white"
 
 
+def test_words_of_a_legend_stand_on_paper_through_which_lines_are_seen() -> None:
+    with styled():
+        axes = new_figure(4, 3).subplots()
+        axes.plot([0, 1], label="a line")
+        frame = axes.legend().get_frame()
+    assert frame.get_visible() and 0.5 < (frame.get_alpha() or 0.0) < 0.9
+    assert frame.get_facecolor()[:3] == (1.0, 1.0, 1.0) and frame.get_edgecolor()[3] == 0
+
+
 def test_the_settings_come_back_after_an_error() -> None:
     before = mpl.rcParams["font.size"]
     with pytest.raises(RuntimeError), styled():

@@ -34,7 +34,9 @@ def test_numbers_by_hand() -> None:
 def test_a_running_error_is_that_of_its_neighbours() -> None:
     errors = torch.arange(40.0)[:, None]
     view = measure_forecast(torch.zeros(40, 1), errors, ("y",))
-    assert view.smoothed == 4
+    assert view.smoothed == 4 and "of 4 neighbours" in view.caption
+    few = measure_forecast(torch.zeros(4, 1), errors[:4], ("y",))
+    assert few.caption.endswith("each point one window.")
     expected = [float(errors[place : place + 4].square().mean().sqrt()) for place in view.places]
     assert view.places == tuple(range(37))
     assert view.outputs[0].errors == pytest.approx(expected)

@@ -50,7 +50,10 @@ STYLE: dict[str, Any] = {
     "grid.linewidth": 0.8,
     "xtick.color": INK,
     "ytick.color": INK,
-    "legend.frameon": False,
+    "legend.frameon": True,  # a line behind it leaves the words legible
+    "legend.framealpha": 0.7,
+    "legend.borderpad": 0.2,
+    "legend.edgecolor": "none",
     "lines.linewidth": 1.8,
     "figure.facecolor": "white",
     "figure.dpi": 100.0,

@@ -77,11 +77,12 @@ class Forecast(View):
     def caption(self) -> str:
         """The typical error of each output, and that of saying the last value repeated."""
         said = ". ".join(map(_told, self.outputs))
+        is_one = self.smoothed == 1
+        point = "one window" if is_one else f"the root mean square of {self.smoothed} neighbours"
         return (
             f"{said}. Above: the last {len(self.outputs[0].true)} of {self.num_windows:,} "
-            f"windows, in chronological order. Below: the error over all of them, each point the "
-            f"root mean "
-            f"square of {self.smoothed} neighbours."
+            f"windows, in chronological order. Below: the error over all of them, each point "
+            f"{point}."
         )
 
     def draw(self, figure: "Figure") -> None:
