@@ -42,6 +42,24 @@ def test_rows_without_numbers_are_refused_with_the_way_that_works() -> None:
         Collate("")([{"text": "a"}])
 
 
+def test_vectors_are_read_where_there_are_no_tokens() -> None:
+    rows = [
+        {"x": [1.0, 2.5], "uneven": [0.5], "label": 0},
+        {"x": [3.0, 4.0], "uneven": [], "label": 1},
+    ]
+    batch = Collate("")(rows)
+    assert list(batch) == ["x", "label"]
+    assert batch["x"].tolist() == [[1.0, 2.5], [3.0, 4.0]]
+    beside = Collate("")([{"input_ids": [1], "x": [0.5], "label": 0}])
+    assert list(beside) == ["input_ids", "label"]
+
+
+def test_a_target_of_texts_is_refused_by_its_name() -> None:
+    sentence = r"column 'kind' of a stream must have numbers or tokens, got 'cat': give stream\.map"
+    with pytest.raises(DataError, match=sentence):
+        Collate("kind")([{"size": 1.5, "kind": "cat"}])
+
+
 def stream(rows: int = 12) -> Any:
     datasets = pytest.importorskip("datasets")
     columns = {

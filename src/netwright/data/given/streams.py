@@ -1,8 +1,9 @@
 """A Hugging Face `IterableDataset` as it is given: a stream of rows, in batches of 32.
 
-Its columns of numbers and of tokens are read, the others are left out: `labels` or `label` is the
-target, or `target=` names it; tokens alone are predicted from those before them. A stream that is
-shuffled is so anew in each epoch, and repeats where its seed is given: `stream.shuffle(seed=0)`.
+Its columns of numbers and of tokens are read (without tokens also those of vectors), the others are
+left out: `labels` or `label` is the target, or `target=` names it; tokens alone are predicted from
+those before them. A stream that is shuffled is so anew in each epoch, and repeats where its seed is
+given: `stream.shuffle(seed=0)`.
 
 Several processes read the same rows, and each takes its part of every batch. A run that goes on
 enters the stream behind what it has read; one with a shuffled buffer is read again up to there.
@@ -67,14 +68,28 @@ class Collate:
         batch |= {
             name: torch.as_tensor(column)
             for name, column in columns.items()
-            if all(isinstance(value, Number) for value in column)
+            if _is_numbers(column) or (not inputs and name not in tokens and _is_vectors(column))
         }
+        if self.target in columns and self.target not in batch:
+            raise DataError(
+                f"column {self.target!r} of a stream must have numbers or tokens, got "
+                f"{columns[self.target][0]!r:.40}: give stream.map(...) that numbers them"
+            )
         if not batch:
             raise DataError(
                 f"the rows of a stream must have numbers or tokens, got {', '.join(columns)}: "
                 f"give stream.map(...) with a tokenizer"
             )
         return batch
+
+
+def _is_numbers(column: Sequence[Any]) -> bool:
+    return all(isinstance(value, Number) for value in column)
+
+
+def _is_vectors(column: Sequence[Any]) -> bool:
+    are_lists = all(isinstance(value, list) and _is_numbers(value) for value in column)
+    return are_lists and len({len(value) for value in column}) == 1
 
 
 def _is_tokens(column: Sequence[Any]) -> bool:
