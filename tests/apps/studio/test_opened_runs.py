@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import numpy as np
@@ -40,12 +41,8 @@ def test_of_a_forecast_it_is_told_how_many_rows_it_reads_first(studio: Open) -> 
     rows = [f"{100 + n % 7}" for n in range(60)]
     (visitor.folder / "visits.csv").write_text("\n".join(["visits", *rows, ""]))
     small = {name: value for name, value in SMALL.items() if name not in {"n", "noise"}}
-    nw.fit(
-        *("lstm", visitor.folder / "visits.csv"),
-        **{"data.name": "series", "target": "visits", "window": 4, "hidden": 2},
-        out=visitor.folder / "visits",
-        **small,
-    )
+    series: dict[str, Any] = {"data.name": "series", "target": "visits", "window": 4, "hidden": 2}
+    nw.fit("lstm", visitor.folder / "visits.csv", out=visitor.folder / "visits", **series, **small)
     assert visitor.get("/api/run?run=visits").json["takes"]["first_row"] == 4
     assert visitor.get(f"/api/run?run={RUN}").json["takes"]["first_row"] == 0
 

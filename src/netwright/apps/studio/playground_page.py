@@ -26,7 +26,7 @@ PLANES = {
 TABLES = (".csv", ".tsv", ".parquet")
 RATES = ("0.001", "0.003", "0.01", "0.03", "0.1", "0.3", "1", "3")
 NOISES = ("0", "0.05", "0.1", "0.2", "0.3", "0.5")
-SPEEDS = {"1": "1", "5": "5", "20": "20", "100": "100", "0": "as fast as it can"}
+SPEEDS = {"1": "1", "5": "5", "20": "20", "100": "100", "0": "fastest"}
 BRUSHES = {"": "nothing", **{str(n): f"class {n}" for n in range(4)}, "erase": "erase"}
 
 

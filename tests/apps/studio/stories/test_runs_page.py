@@ -32,9 +32,9 @@ def test_compare_by_ticking_and_on_a_phone(browser: Browser, work: Path) -> None
     browser.click("nav.site button.large")
     table = "document.querySelector('#runs .scroll')"
     whole = f"{table}.scrollWidth <= {table}.clientWidth + 1"
-    for width in (1280, 1400):  # and nothing is cut off at the edge of the table
-        browser.resize(width, 900)
-        assert browser.ask(whole), width
+    for wide in (1280, 1400):  # and nothing is cut off at the edge of the table
+        browser.resize(wide, 900)
+        assert browser.ask(whole), wide
     browser.click("button[aria-label^='note']")
     browser.type("#note-tags", "wide good")
     browser.type("#note-text", "<b>as text</b>")

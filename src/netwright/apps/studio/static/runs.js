@@ -33,6 +33,12 @@ let told = { runs: [], jobs: [] };
 find("filter").value = address.get("filter") || "";
 find("state").value = address.get("state") || "";
 
+// The day and the time, neither of them broken.
+function began(seconds) {
+  const at = new Date(seconds * 1000);
+  return `${at.toLocaleDateString([], { dateStyle: "short" })} ${at.toLocaleTimeString([], { timeStyle: "short" }).replace(/\s/g, "\u00a0")}`;
+}
+
 function lastLoss(run) {
   const line = run.curves["val/loss"] || run.curves["train/loss"] || [];
   return line.length ? line.at(-1)[1] : null;
@@ -133,7 +139,7 @@ function rowOf(run) {
     [tick], [name, ...remarks(run)], [element("span", { className: `badge ${MOOD[run.state] || ""}` }, run.state)],
     [sparkline(run.curves)], result(run), [epochs],
     ...(run.state === "unreadable" ? [[], [], []] : [[run.model || "own"], [run.data || "own"], [String(run.seed)]]),
-    [run.began ? new Date(run.began * 1000).toLocaleString([], { dateStyle: "short", timeStyle: "short" }) : ""], actions(run),
+    [run.began ? began(run.began) : ""], actions(run),
   ];
   const names = ["", "", "", "", "", "epoch", "model", "data", "seed", "began", ""];
   return element("tr", { "data-run": run.name }, ...cells.map((parts, place) => {
