@@ -24,6 +24,22 @@ def test_every_part_is_as_it_was_also_after_an_error() -> None:
     assert torch.is_grad_enabled()
 
 
+def test_what_is_woken_meanwhile_rests_again() -> None:
+    model = nn.Sequential(nn.Dropout(), nn.ReLU()).eval()
+    with evaluating(model):
+        model.train()
+    assert modes(model) == [False, False, False]
+
+
+def test_a_model_at_rest_is_not_told_so_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = nn.Sequential(nn.Linear(2, 2), nn.ReLU()).eval()
+    told: list[str] = []
+    monkeypatch.setattr(nn.Module, "__setattr__", lambda _, name, value: told.append(name))
+    with evaluating(model):
+        pass
+    assert not told
+
+
 class Sequences(nn.Module):
     """Notes whether cuDNN may run."""
 

@@ -14,15 +14,20 @@ from netwright.core.trees import Tree
 
 @contextmanager
 def evaluating(model: nn.Module) -> Iterator[None]:
-    """Dropout and batch statistics rest, no gradients; afterwards the model is as it was."""
+    """Dropout and batch statistics rest, no gradients; afterwards the model is as it was.
+
+    A module takes long to be told its mode: one that is at rest already is not told again.
+    """
     modes = [(part, part.training) for part in model.modules()]  # a frozen part stays frozen
-    model.eval()
+    if any(training for _, training in modes):
+        model.eval()
     try:
         with torch.no_grad():
             yield
     finally:
         for part, training in modes:
-            part.training = training
+            if part.training is not training:
+                part.training = training
 
 
 @contextmanager

@@ -28,6 +28,7 @@ from netwright.core.checks import nearest
 from netwright.core.files.json_text import json_value
 from netwright.data.images.decoding import decode_content, read_content_header
 from netwright.data.images.encoder import ImageEncoder
+from netwright.data.images.quiet_pillow import QUIET
 from netwright.data.tables.reading import read_table
 from netwright.recipes.run.answers import check_asked
 from netwright.recipes.run.given_rows import read_given
@@ -211,9 +212,10 @@ def _decoded(run: Run, contents: list[bytes]) -> Pictures:
     if not isinstance(encoder, ImageEncoder):
         raise RefusalError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "this run takes no images")
     named = [(content, f"image {place}") for place, content in enumerate(contents)]
-    headers = [read_content_header(*one) for one in named]
-    _check_pixels(run, sum(one.height * one.width for one in headers))
-    pixels = [decode_content(one, encoder.form, name, most=DECODING) for one, name in named]
+    with QUIET:  # once: to begin it takes longer than to be in it
+        headers = [read_content_header(*one) for one in named]
+        _check_pixels(run, sum(one.height * one.width for one in headers))
+        pixels = [decode_content(one, encoder.form, name, most=DECODING) for one, name in named]
     return Pictures(torch.stack(pixels), [(one.height, one.width) for one in headers])
 
 
