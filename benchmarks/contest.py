@@ -1,4 +1,4 @@
-"""One training epoch by several contestants in turn, in one process.
+"""A training of some epochs by several contestants in turn, in one process.
 
 Fairness: every contestant gets the same tensors, the same first weights (where it lets us set
 them), the same optimizer and the same number of threads. It is built anew before each of its
@@ -31,13 +31,14 @@ FLOP_PER_SAMPLE = 6 * (784 * 256 + 256 * 128 + 128 * 10)  # 2 forward, 4 backwar
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """What is to be trained: the MLP 784-256-128-10 for one epoch.
+    """What is to be trained: the MLP 784-256-128-10.
 
     Args:
         inputs: images (N, 784), float32.
         labels: classes (N,), int64.
         kernel: how torch's Adam steps, "foreach" or "fused"; empty: nothing is said of it, nor of
             anything else that a library chooses by itself.
+        epochs: passes over the samples.
         batch_size: samples a step.
         lr: Adam's learning rate; its other settings are torch's.
     """
@@ -45,6 +46,7 @@ class Problem:
     inputs: Tensor
     labels: Tensor
     kernel: str
+    epochs: int = 1
     batch_size: int = 128
     lr: float = 1e-3
     _network: nn.Module = field(init=False, repr=False)
@@ -152,7 +154,7 @@ def unseen() -> Iterator[None]:
 
 
 def take_turn(contestant: Contestant, problem: Problem, *, threads: int, seed: int) -> Record:
-    """Build, train for one epoch under the clock, then measure the loss on the training data."""
+    """Build, train under the clock, then measure the loss on the training data."""
     record = Record()
     with unseen():
         turn = contestant.prepare(problem)

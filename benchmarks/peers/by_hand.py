@@ -16,11 +16,12 @@ def by_hand(problem: Problem) -> Turn:
     def train() -> None:
         inputs, labels = problem.inputs, problem.labels
         network.train()
-        for chosen in torch.randperm(len(inputs)).split(problem.batch_size):
-            loss = F.cross_entropy(network(inputs[chosen]), labels[chosen])
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
+        for _ in range(problem.epochs):
+            for chosen in torch.randperm(len(inputs)).split(problem.batch_size):
+                loss = F.cross_entropy(network(inputs[chosen]), labels[chosen])
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
 
     return Turn(train, network)
 
@@ -39,10 +40,11 @@ def _over_loader(problem: Problem, loader: Iterable[tuple[Tensor, Tensor]]) -> T
 
     def train() -> None:
         network.train()
-        for inputs, labels in loader:
-            loss = F.cross_entropy(network(inputs), labels)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
+        for _ in range(problem.epochs):
+            for inputs, labels in loader:
+                loss = F.cross_entropy(network(inputs), labels)
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
 
     return Turn(train, network)

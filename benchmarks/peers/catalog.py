@@ -23,7 +23,7 @@ def _row(name: str, place: str, note: str = "", *, own_adam: bool = False) -> Co
 
 CONTESTANTS = [
     _row(YARDSTICK, "by_hand:by_hand", "randperm and indexing"),
-    _row("netwright", "netwright:netwright_epoch", "defaults on"),
+    _row("netwright", "netwright:netwright_run", "defaults on"),
     _row("dataloader-batches", "by_hand:dataloader_batches", "one indexing a batch"),
     _row("dataloader", "by_hand:dataloader", "DataLoader(TensorDataset)"),
     _row("skorch", "skorch:fastest", "fastest: no callbacks, batches"),

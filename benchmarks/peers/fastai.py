@@ -24,13 +24,13 @@ def fastest(problem: Problem) -> Turn:
     learner = _learner(problem, problem.batch_loader())
     learner.remove_cb(ProgressCallback)
     learner.logger = unlogged
-    return Turn(lambda: learner.fit(1, problem.lr), learner.model)
+    return Turn(lambda: learner.fit(problem.epochs, problem.lr), learner.model)
 
 
 def defaults(problem: Problem) -> Turn:
     """Its progress bar and log on, one sample at a time; validation is off."""
     learner = _learner(problem, problem.item_loader())
-    return Turn(lambda: learner.fit(1, problem.lr), learner.model)
+    return Turn(lambda: learner.fit(problem.epochs, problem.lr), learner.model)
 
 
 def unlogged(line: object) -> None:

@@ -43,6 +43,8 @@ def _turn(problem: Problem, *, verbose: int | str) -> Turn:
     inputs, labels = problem.inputs.numpy(), problem.labels.numpy()
 
     def train() -> None:
-        model.fit(inputs, labels, batch_size=problem.batch_size, epochs=1, verbose=verbose)
+        model.fit(
+            inputs, labels, batch_size=problem.batch_size, epochs=problem.epochs, verbose=verbose
+        )
 
     return Turn(train, model)

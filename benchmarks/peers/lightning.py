@@ -37,7 +37,7 @@ def fastest(problem: Problem) -> Turn:
     """Its "barebones" mode (no bar, logger, checkpoint, summary), a whole batch at one indexing."""
     network = problem.network()
     module = Classifier(network, problem, logs=False)
-    trainer = Trainer(max_epochs=1, accelerator="cpu", devices=1, barebones=True)
+    trainer = Trainer(max_epochs=problem.epochs, accelerator="cpu", devices=1, barebones=True)
     loader = problem.batch_loader()
     return Turn(lambda: trainer.fit(module, loader), network)
 
@@ -47,6 +47,8 @@ def defaults(problem: Problem) -> Turn:
     network = problem.network()
     module = Classifier(network, problem, logs=True)
     folder = tempfile.TemporaryDirectory()
-    trainer = Trainer(max_epochs=1, accelerator="cpu", devices=1, default_root_dir=folder.name)
+    trainer = Trainer(
+        max_epochs=problem.epochs, accelerator="cpu", devices=1, default_root_dir=folder.name
+    )
     loader = problem.item_loader()
     return Turn(lambda: trainer.fit(module, loader), network, folder.cleanup)

@@ -14,8 +14,8 @@ from netwright.recipes.fitting.gradient_fit import gradient_fit
 from netwright.recipes.fitting.prepared import RunContext
 
 
-def netwright_epoch(problem: Problem) -> Turn:
-    """What `nw.fit` does between loading the data and measuring the result, for one epoch.
+def netwright_run(problem: Problem) -> Turn:
+    """What `nw.fit` does between loading the data and measuring the result, for some epochs.
 
     Stopping on non-finite numbers, on signals and the run folder's history and checkpoint are on,
     as they always are; the checkpoint is written, hashed and flushed to disk under the clock.
@@ -30,7 +30,7 @@ def netwright_epoch(problem: Problem) -> Turn:
     prepared = prepare(
         network,
         data,
-        epochs=1,
+        epochs=problem.epochs,
         batch_size=problem.batch_size,
         lr=problem.lr,
         **(equal if problem.kernel else {}),

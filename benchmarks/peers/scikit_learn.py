@@ -1,4 +1,4 @@
-"""scikit-learn: one `MLPClassifier.partial_fit`, which is one epoch in numpy, for orientation.
+"""scikit-learn: `MLPClassifier.partial_fit` for each epoch, in numpy, for orientation.
 
 Its first weights are its own (they cannot be set before training), and so is its Adam.
 """
@@ -25,7 +25,8 @@ def fastest(problem: Problem) -> Turn:
 
     def train() -> None:
         with threadpool_limits(torch.get_num_threads()):
-            network.partial_fit(inputs, labels, classes=classes)
+            for _ in range(problem.epochs):
+                network.partial_fit(inputs, labels, classes=classes)
 
     def logits(samples: Tensor) -> Tensor:
         return torch.from_numpy(network.predict_log_proba(samples.numpy()))

@@ -27,7 +27,7 @@ def _classifier(problem: Problem, **settings: Any) -> NeuralNetClassifier:
         problem.network(),
         criterion=torch.nn.CrossEntropyLoss,
         optimizer=torch.optim.Adam,
-        max_epochs=1,
+        max_epochs=problem.epochs,
         batch_size=problem.batch_size,
         train_split=None,  # all samples train, as everywhere else
         iterator_train__shuffle=True,

@@ -71,7 +71,7 @@ def _turn(problem: Problem, *, train_dataset: Dataset, data_collator: Any, **set
     arguments = TrainingArguments(
         output_dir=folder.name,
         use_cpu=True,
-        num_train_epochs=1,
+        num_train_epochs=problem.epochs,
         per_device_train_batch_size=problem.batch_size,
         report_to="none",
         dataloader_pin_memory=False,  # there is no other device to copy to
