@@ -46,3 +46,19 @@ def test_a_digit_is_drawn_and_its_units_are_watched(
     browser.drag("canvas", [(0.3, 0.3), (0.7, 0.7)])
     browser.wait("document.querySelector('#command').innerText.includes('--of picture.png')")
     assert browser.ask("document.querySelector('#shown img').src") != before
+
+
+def test_a_projector_shows_figures_larger_than_other_screens_of_its_size(
+    browser: Browser, address: str, work: Path
+) -> None:
+    words = ("mlp", "moons", "--out", "runs/moons", *SHORT)
+    assert typed(work, "train", *words).wait(120) == 0
+    browser.go(home(address) + "/inside?view=confusion")
+    browser.wait("document.querySelector('#shown img')?.naturalWidth > 0")
+    wide = "document.querySelector('#shown img').getBoundingClientRect().width"
+    for width in (1280, 1920):
+        browser.resize(width, 900)
+        usual = browser.ask(wide)
+        browser.click("nav.site button.large")
+        assert browser.ask(wide) > 1.1 * usual, width
+        browser.click("nav.site button.large")
