@@ -82,7 +82,7 @@ def test_it_learns_some_images_by_heart() -> None:
 @pytest.mark.long
 @pytest.mark.covers("detr")
 def test_it_finds_shapes_in_images_that_it_has_not_seen() -> None:
-    run = nw.fit("detr", "shapes", epochs=20, quiet=True, device="cpu")
+    run = nw.fit("detr", "shapes", epochs=20, quiet=True, device="cpu", save=False)
     assert run.results["split"] == "test"
     assert run.results["metrics"]["mean_box_iou"] > 0.7
     assert run.results["metrics"]["box_f1"] > 0.8
