@@ -14,6 +14,8 @@ from torch.optim.lr_scheduler import LambdaLR
 from netwright.core.card import Card
 from netwright.core.config import Config
 
+FIRST_STEPS = 2  # after which torch no longer looks for the order of steps
+
 
 class Moment(NamedTuple):
     """Where a run is.
@@ -67,4 +69,26 @@ class Schedule:
 
     def build(self, optimizer: torch.optim.Optimizer, given: Any, start: Moment) -> LambdaLR:
         """A torch scheduler that sets the rate by the step alone."""
-        return LambdaLR(optimizer, lambda step: self.factor(given, start._replace(step=step)))
+        return FactorRates(optimizer, lambda step: self.factor(given, start._replace(step=step)))
+
+
+class FactorRates(LambdaLR):
+    """`LambdaLR` whose steps set the rates and do nothing else.
+
+    Torch's own look each time for a rate that is a tensor, for somebody else's order of steps and
+    for who asks; for a small network that takes longer than to forget its gradients. The first two,
+    by which torch knows the order, and rates that are tensors are left to it.
+    """
+
+    def step(self, epoch: int | None = None) -> None:
+        """See `LambdaLR.step`."""
+        groups = self.optimizer.param_groups
+        is_plain = all(isinstance(group["lr"], float) for group in groups)
+        if epoch is not None or self._step_count < FIRST_STEPS or not is_plain:
+            super().step(epoch)
+            return
+        self._step_count += 1
+        self.last_epoch += 1
+        for group, base, factor in zip(groups, self.base_lrs, self.lr_lambdas, strict=True):
+            group["lr"] = base * factor(self.last_epoch)
+        self._last_lr = [group["lr"] for group in groups]
