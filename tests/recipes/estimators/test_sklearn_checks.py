@@ -132,20 +132,16 @@ AT_DEFAULTS: dict[str, dict[str, str]] = {
     },
     "stacking": {WEIGHTS: "a row given twice may stand in two of the folds that members answer"},
     "restarts": {WEIGHTS: IN_BATCHES},
+    "ft-transformer": {WEIGHTS: IN_BATCHES},
+    "bagging": {WEIGHTS: "rows are drawn, and one given twice is drawn as two"},
 }
-LONG = ("stacking", "restarts")  # a fit takes three seconds
-# A fit of the other two takes six seconds, and there are some two hundred: they are smaller here,
-# of the same kind, and so are restarts for who does not wait.
+LONG = ("stacking", "restarts", "ft-transformer", "bagging")  # three to six seconds a fit
+# Of these, smaller ones of the same kind are checked sooner.
 _MEMBERS: dict[str, Any] = {"members": 2, "settings": {"hidden": (8,)}, "epochs": 15, "lr": 0.02}
 SMALLER: dict[str, dict[str, Any]] = {
     "ft-transformer": {"width": 8, "heads": 2, "layers": 1, "hidden": 8, "epochs": 15, "lr": 0.02},
     "bagging": _MEMBERS,
     "restarts": _MEMBERS,
-}
-SMALLER_FAILS = {
-    "ft-transformer": {WEIGHTS: IN_BATCHES},
-    "bagging": {WEIGHTS: "rows are drawn, and one given twice is drawn as two"},
-    "restarts": {WEIGHTS: IN_BATCHES},
 }
 
 
@@ -171,7 +167,7 @@ def test_every_model_of_tables_is_checked() -> None:
         for name, model in models.items()
         if "features" in model.inputs and model.targets & {"class", "real"}
     }
-    assert takes_tables == AT_DEFAULTS.keys() | SMALLER.keys() | {"mlp"}  # which has its own test
+    assert takes_tables == AT_DEFAULTS.keys() | {"mlp"}  # which has its own test
 
 
 @pytest.mark.slow
@@ -203,7 +199,7 @@ def test_scikit_learn_finds_models_right_that_take_long(
         for name, small in SMALLER.items()
         for kind in (NetClassifier, NetRegressor)
     ],
-    expected_failed_checks=lambda estimator: SMALLER_FAILS[estimator.model],
+    expected_failed_checks=lambda estimator: AT_DEFAULTS[estimator.model],
 )
 def test_scikit_learn_finds_large_models_of_the_catalog_right(
     estimator: BaseEstimator, check: Any
