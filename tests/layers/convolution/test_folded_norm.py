@@ -1,6 +1,7 @@
 """A norm folded into its convolution says the same; what cannot be folded is left as it is."""
 
 import copy
+import platform
 from collections.abc import Callable
 from typing import Any
 
@@ -111,6 +112,22 @@ def test_a_map_that_lies_the_same_in_either_order_is_not_given_to_onednn(
         wanted = both(x)
         torch.testing.assert_close(folded(x), wanted)
         torch.testing.assert_close(folded(x, added=wanted), 2 * wanted)
+
+
+@pytest.mark.skipif(
+    not torch._C._has_mkldnn or platform.machine() not in folded_norm.PACKED_ON,
+    reason="elsewhere images are left in the order in which they come",
+)
+def test_what_is_made_of_images_of_one_channel_lies_as_the_next_convolution_reads_it() -> None:
+    x = draw(3, 1, 9, 8)
+    both = nn.Sequential(nn.Conv2d(1, 6, 3, padding=1), nn.BatchNorm2d(6))
+    learned(both, x)
+    assert isinstance(both[0], nn.Conv2d) and isinstance(both[1], nn.BatchNorm2d)
+    folded = FoldedConvolution(both[0], both[1])
+    with torch.no_grad():
+        said, wanted = folded(x, rectifies=True), functional.relu(both(x))
+    assert said.is_contiguous(memory_format=torch.channels_last)
+    torch.testing.assert_close(said, wanted)
 
 
 IMAGE_MODELS = [name for name in MODELS if "image" in MODELS.load(name).inputs]

@@ -54,11 +54,15 @@ class FoldedConvolution(nn.Module):
         rectifies = rectifies or self.rectifies
         if self._fits_one_pass(x, added):
             return self._in_one_pass(x, added, rectifies)
+        if self._packed is not None and x.shape[1] == 1:
+            x = _channel_last(x)  # so is what is made of it, and those behind need not turn it
         out = functional.conv2d(
             x, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups
         )
         out = out if added is None else out + added
-        return functional.relu(out) if rectifies else out
+        if not rectifies:
+            return out
+        return functional.relu(out, inplace=not torch.is_grad_enabled())
 
     def _fits_one_pass(self, x: Tensor, added: Tensor | None) -> bool:
         """Whether oneDNN takes these images.
@@ -95,6 +99,14 @@ class FoldedConvolution(nn.Module):
             self.weight.detach(), self.padding, self.stride, self.dilation, self.groups
         )
         return packed
+
+
+def _channel_last(x: Tensor) -> Tensor:
+    """The same view of images of one channel (B, 1, I, J), whose strides tell which order is meant.
+
+    `contiguous` leaves them as they are: to it they are in either order.
+    """
+    return x.squeeze(1).unsqueeze(-1).movedim(-1, 1)
 
 
 def folded_weights(convolution: nn.Conv2d, norm: nn.BatchNorm2d) -> tuple[Tensor, Tensor]:
