@@ -159,10 +159,32 @@ def test_the_pixels_of_a_request_are_counted_before_one_is_decoded(
     assert len(content.getvalue()) < 3000
     text = base64.b64encode(content.getvalue()).decode()
     with monkeypatch.context() as patched:
-        patched.setattr("netwright.apps.server.given_inputs.decode_content", decoding)
+        patched.setattr("netwright.apps.server.given_inputs.ImageContent.decode", decoding)
         with pytest.raises(RefusalError, match=r"67\.1 million .*, got 74") as refusal:
             read(runs["pets"], {"images": [text] * 4})
     assert refusal.value.status == 413
     assert read(runs["pets"], {"images": [text]}).sizes == [(4300, 4300)]
     with pytest.raises(NetwrightError, match="image 0 cannot be read as an image: it is empty"):
         read_inputs(runs["pets"], "image/png", b"", CONFIG)
+
+
+def test_each_image_of_a_small_request_is_opened_once(
+    runs: dict[str, Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = io.BytesIO()
+    Image.new("RGB", (9, 8)).save(content, "PNG")
+    text = base64.b64encode(content.getvalue()).decode()
+    opened, times = Image.open, 0
+
+    def counted(*given: Any, **settings: Any) -> Any:
+        nonlocal times
+        times += 1
+        return opened(*given, **settings)
+
+    monkeypatch.setattr(Image, "open", counted)
+    read(runs["pets"], {"images": [text] * 3})
+    assert times == 3
+    # Many that stay open together may unpack their notes to more than the memory holds.
+    monkeypatch.setattr("netwright.apps.server.given_inputs.KEPT_OPEN", 3 * len(content.getvalue()))
+    read(runs["pets"], {"images": [text] * 4})
+    assert times == 3 + 2 * 4

@@ -26,8 +26,8 @@ from netwright.apps.server.server_config import (
 )
 from netwright.core.checks import nearest
 from netwright.core.files.json_text import json_value
-from netwright.data.images.decoding import decode_content, read_content_header
 from netwright.data.images.encoder import ImageEncoder
+from netwright.data.images.image_content import ImageContent
 from netwright.data.images.quiet_pillow import QUIET
 from netwright.data.tables.reading import read_table
 from netwright.recipes.run.answers import check_asked
@@ -36,6 +36,7 @@ from netwright.recipes.run.run import Run
 
 BODY = "the body"  # what refusals call it
 TABLES = frozenset({CSV, "text/tab-separated-values"})
+KEPT_OPEN = 2**16  # bytes of images that stay open together: their notes may unpack to 64 MB
 DATA_ADDRESS = re.compile(r"data:image/[a-z.+-]{1,20};base64,")
 
 
@@ -211,11 +212,12 @@ def _decoded(run: Run, contents: list[bytes]) -> Pictures:
     encoder = run.preprocessor
     if not isinstance(encoder, ImageEncoder):
         raise RefusalError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "this run takes no images")
-    named = [(content, f"image {place}") for place, content in enumerate(contents)]
+    images = [ImageContent(one, f"image {place}") for place, one in enumerate(contents)]
+    keeps, form = sum(map(len, contents)) <= KEPT_OPEN, encoder.form
     with QUIET:  # once: to begin it takes longer than to be in it
-        headers = [read_content_header(*one) for one in named]
+        headers = [image.header(keeps=keeps) for image in images]
         _check_pixels(run, sum(one.height * one.width for one in headers))
-        pixels = [decode_content(one, encoder.form, name, most=DECODING) for one, name in named]
+        pixels = [image.decode(form, most=DECODING) for image in images]
     return Pictures(torch.stack(pixels), [(one.height, one.width) for one in headers])
 
 

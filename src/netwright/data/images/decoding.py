@@ -26,6 +26,7 @@ from typing import BinaryIO, Literal
 import numpy as np
 import torch
 from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL.PngImagePlugin import PngImageFile
 from torch import Tensor
 
 from netwright.core.errors import DataError
@@ -100,16 +101,17 @@ class ImageHeader:
 def read_header(path: str | Path) -> ImageHeader:
     """Size and mode of an image file; no pixel is decoded."""
     with refusing(path), QUIET, opened(path) as image:
-        return _header(image)
+        return opened_header(image)
 
 
 def read_content_header(content: bytes, name: str = "image") -> ImageHeader:
     """The same of the bytes of a file."""
     with refusing(name), QUIET:
-        return _header(_with_content(content, whole=False))
+        return opened_header(open_content(content))
 
 
-def _header(image: Image.Image) -> ImageHeader:
+def opened_header(image: Image.Image) -> ImageHeader:
+    """What the head of an image says that is open and may not be decoded yet."""
     width, height = image.size
     # A TIFF is turned by pillow, and its header has the upright size already.
     if image.format != "TIFF" and orientation_in_head(image) in _SIDEWAYS:
@@ -138,7 +140,7 @@ def header_of(image: Image.Image, name: str = "image") -> ImageHeader:
 def decode_file(path: str | Path, form: ImageForm) -> Tensor:
     """The image of a file as bytes (C, I, J)."""
     with refusing(path), QUIET, opened(path, whole=True) as image:
-        return _decoded(image, form)
+        return decoded(image, form)
 
 
 def decode_content(
@@ -153,10 +155,10 @@ def decode_content(
         most: bytes of memory that decoding may take.
     """
     with refusing(name), QUIET:
-        return _decoded(_with_content(content, whole=True), form, most)
+        return decoded(open_content(content, whole=True), form, most)
 
 
-def _decoded(image: Image.Image, form: ImageForm, most: float = math.inf) -> Tensor:
+def decoded(image: Image.Image, form: ImageForm, most: float = math.inf) -> Tensor:
     """The pixels of an image whose header is read, as bytes (C, I, J)."""
     # A JPEG is decoded at a half, a quarter or an eighth where that is large enough.
     enough = 2 * max(form.height, form.width)
@@ -209,8 +211,8 @@ def resized(image: Image.Image, form: ImageForm) -> Image.Image:
 
 def pixels_of(image: Image.Image) -> Tensor:
     """The bytes of an image in one of the modes (C, I, J): pillow keeps channels last."""
-    pixels = torch.from_numpy(np.array(image))  # (I, J) or (I, J, C)
-    return pixels[None] if pixels.ndim == 2 else pixels.permute(2, 0, 1).contiguous()
+    stored = torch.frombuffer(bytearray(image.tobytes()), dtype=torch.uint8)  # (I J C,)
+    return stored.view(image.height, image.width, -1).permute(2, 0, 1).contiguous()
 
 
 @contextlib.contextmanager
@@ -231,7 +233,8 @@ def opened(path: str | Path, *, whole: bool = False) -> Iterator[Image.Image]:
         yield _with_header(file, whole=whole)
 
 
-def _with_content(content: bytes, *, whole: bool) -> Image.Image:
+def open_content(content: bytes, *, whole: bool = False) -> Image.Image:
+    """The same of the bytes of a file."""
     if not content:
         raise ValueError("it is empty")
     return _with_header(BytesIO(content), whole=whole)
@@ -240,10 +243,19 @@ def _with_content(content: bytes, *, whole: bool) -> Image.Image:
 def _with_header(file: BinaryIO, *, whole: bool) -> Image.Image:
     image = Image.open(file, formats=_FORMATS)
     PIXELS.check("its header", image.width * image.height / 1e6, "claims")
-    if whole and image.format == "PNG":
-        image.verify()  # decoding alone skips the checksums of the pixels
-        image = Image.open(file, formats=_FORMATS)
+    if whole:
+        check_sums(image)
     return image
+
+
+def check_sums(image: Image.Image) -> None:
+    """Refuse a PNG that is open, not decoded, and damaged: to decode it skips the checksums.
+
+    Pillow's `verify` does the same and leaves the image closed.
+    """
+    if isinstance(image, PngImageFile) and image.fp and image.png:
+        image.fp.seek(image.tile[0][2] - 8)  # to the name of the first part with pixels
+        image.png.verify()
 
 
 def _check_regular(status: os.stat_result) -> None:

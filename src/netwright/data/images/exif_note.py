@@ -22,6 +22,8 @@ NOTES = frozenset({b"eXIf", b"tEXt", b"zTXt", b"iTXt"})
 
 def orientation(image: Image.Image) -> int:
     """The EXIF note of an image that is decoded; a damaged one says nothing: 1, upright."""
+    if image.format == "PNG" and not image.info:
+        return 1  # without a note it is not looked into for one
     with contextlib.suppress(Exception):
         return int(image.getexif().get(ExifTags.Base.Orientation, 1))
     return 1
@@ -34,7 +36,11 @@ def orientation_in_head(image: Image.Image) -> int:
         return orientation(image)
     if _has_late_notes(file):
         with ROOM.hold(image.width * image.height * LARGEST_PIXEL):
+            with contextlib.suppress(Exception):
+                image.load()
             return orientation(image)
+    if not image.info:
+        return 1
     with contextlib.suppress(Exception):
         # Pillow's own method for PNG would decode the image.
         return int(Image.Image.getexif(image).get(ExifTags.Base.Orientation, 1))
