@@ -223,7 +223,7 @@ def _namespaces(folder: Path, held: ExitStack) -> Hosts:
                 _run("ip", "-n", end, "link", "set", link, "up")
     except (OSError, subprocess.CalledProcessError) as error:
         told = (getattr(error, "stderr", "") or str(error)).strip()
-        pytest.skip(f"network namespaces are refused here ({told}): [loopback] ran in their place")
+        pytest.skip(f"network namespaces are refused here ({told}): [loopback] stands in for them")
     return NamespaceHosts(folder, name)
 
 
