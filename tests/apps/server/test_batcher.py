@@ -3,6 +3,7 @@
 import asyncio
 import json
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -325,3 +326,22 @@ def test_requests_are_gathered_no_longer_than_allowed(
 
     asyncio.run(ask())
     assert watched.sizes == [1]
+
+
+def test_several_threads_wait_for_stragglers_a_few_rounds_longer(
+    watched: Watched, measured: Measurements, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("netwright.apps.server.batcher.GATHERING", 60.0)
+    several = threaded(measured)
+
+    async def ask() -> None:
+        first = asyncio.create_task(several.ask(question(watched.run, [1])))
+        for _ in range(5):
+            await asyncio.sleep(0)
+        time.sleep(0.2)  # a thread that was woken would take the first by itself
+        await asyncio.gather(first, several.ask(question(watched.run, [9])))
+
+    watched.may_work.set()
+    asyncio.run(ask())
+    several.close()
+    assert watched.sizes == [2]
