@@ -13,7 +13,7 @@ from netwright.data.batches.source import BatchSource, Place
 from netwright.data.batches.split import SourceSplit
 from netwright.data.given.given import Given
 from netwright.data.given.loaders import LoaderConfig
-from netwright.data.given.streams import AS_THEY_ARE, STREAM, WEIGHED, Collate, can_be_entered
+from netwright.data.given.streams import AS_THEY_ARE, STREAM, Collate, can_be_entered
 from netwright.data.loading.worker_loader import build_loader
 from netwright.recipes.fitting.fit import fit
 from netwright.train.callbacks.keep_batches import KeepBatches
@@ -141,14 +141,6 @@ def test_columns_of_numbers_are_the_features_of_a_model() -> None:
     run = fit("mlp", rows.to_iterable_dataset(), **held, target="price", **settings)
     assert run.results["metrics"]["r2"] > 0.9
     assert run.predict([[0.5, 2.0]]).shape == (1,)
-
-
-def test_a_column_that_weighs_the_rows_is_told() -> None:
-    counted = stream().map(lambda row: {**row, "weight": 1.0 + row["label"]})
-    data = STREAM.load(Given(data=counted), LoaderConfig())
-    assert WEIGHED in data.notes
-    assert data.spec.input_shape == (1,)
-    assert WEIGHED not in STREAM.load(Given(data=stream()), LoaderConfig()).notes
 
 
 def test_a_shuffled_stream_has_another_order_each_epoch_and_repeats() -> None:

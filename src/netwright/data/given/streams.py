@@ -36,10 +36,6 @@ from netwright.data.spec import IGNORED
 
 BATCH = 32
 AS_THEY_ARE = "the numbers of a stream are taken as they are: nothing is scaled"
-WEIGHED = (
-    f"a column of the stream says how much each row counts ({', '.join(WEIGHT_KEYS)}): rename it "
-    f"where it is an input"
-)
 # Steps of a stream that say their whole place; others, such as BufferShuffled..., forget rows.
 ENTERED = {
     *("ExamplesIterable", "ArrowExamplesIterable", "RebatchedArrowExamplesIterable"),
@@ -139,9 +135,8 @@ def _load(given: Given, config: LoaderConfig) -> Data:
     stream = loaders["data"].dataset
     entered = stream if can_be_entered(stream) else None
     data = from_loader(replace(given, **loaders), config, is_stream=True, stream=entered)
-    notes = [AS_THEY_ARE] if data.spec.inputs == "features" else []
-    notes += [WEIGHED] if data.train.weights is not None else []
-    return replace(data, notes=(*data.notes, *notes))
+    are_numbers = data.spec.inputs == "features"
+    return replace(data, notes=(*data.notes, AS_THEY_ARE)) if are_numbers else data
 
 
 def can_be_entered(stream: Any) -> bool:
