@@ -8,14 +8,12 @@ import pytest
 import torch
 
 from netwright.core.errors import ConfigError, DataError, RunError
-from netwright.data.batches.reading import read_batch
 from netwright.data.batches.source import BatchSource, Place
 from netwright.data.batches.split import SourceSplit
 from netwright.data.given.given import Given
 from netwright.data.given.loaders import LoaderConfig
-from netwright.data.given.streams import AS_THEY_ARE, STREAM, Collate, can_be_entered
+from netwright.data.given.streams import STREAM, Collate, can_be_entered
 from netwright.data.loading.worker_loader import build_loader
-from netwright.recipes.fitting.fit import fit
 from netwright.train.callbacks.keep_batches import KeepBatches
 
 
@@ -56,47 +54,6 @@ def test_vectors_are_read_where_there_are_no_tokens() -> None:
     assert list(beside) == ["input_ids", "label"]
 
 
-def test_columns_of_numbers_are_one_vector_a_row_in_their_order() -> None:
-    rows = [
-        {"size": 1.5, "y": 3, "label": 0, "is_new": True, "weight": 2.0},
-        {"size": 2.5, "y": 4, "label": 1, "is_new": False, "weight": 1.0},
-    ]
-    inputs, targets, weights = read_batch(Collate("")(rows))
-    assert isinstance(inputs, torch.Tensor)
-    assert inputs.tolist() == [[1.5, 3.0, 1.0], [2.5, 4.0, 0.0]]
-    assert inputs.dtype is torch.float32
-    assert isinstance(targets, torch.Tensor)
-    assert targets.tolist() == [0, 1]
-    assert weights is not None
-    assert weights.tolist() == [2.0, 1.0]
-    named = read_batch(Collate("size")(rows), "size").inputs
-    assert isinstance(named, torch.Tensor)
-    assert named.tolist() == [[3.0, 0.0, 1.0], [4.0, 1.0, 0.0]]
-    assert Collate("")([{"age": 1, "rooms": 2, "label": 0}])["age"].dtype is torch.float32
-    vector = Collate("")([{"x": [0.5, 1.5], "size": 1.0, "text": "a", "label": 0}])
-    assert list(vector) == ["x", "size", "label"]  # inputs by name
-
-
-@pytest.mark.parametrize(
-    ("column", "got"),
-    [
-        (["red", "blue"], "'red'"),
-        ([1.0, None], "None"),
-        ([[1.0], [1.0, 2.0]], r"\[1\.0\]"),
-    ],
-)
-@pytest.mark.parametrize("name", ["colour", "label"])
-def test_what_is_no_number_among_columns_of_numbers_is_refused(
-    name: str, column: list[Any], got: str
-) -> None:
-    sentence = (
-        rf"column '{name}' of a stream must have numbers as the others have, got {got}: give "
-        rf"stream\.map\(\.\.\.\) that numbers it, or stream\.remove_columns\('{name}'\)"
-    )
-    with pytest.raises(DataError, match=sentence):
-        Collate("")([{"size": 1.5, "age": 2, name: value} for value in column])
-
-
 def test_a_target_of_texts_is_refused_by_its_name() -> None:
     sentence = r"column 'kind' of a stream must have numbers or tokens, got 'cat': give stream\.map"
     with pytest.raises(DataError, match=sentence):
@@ -122,25 +79,6 @@ def test_a_stream_and_its_dict_are_recognised() -> None:
     assert len(data.split("test")) == 4
     with pytest.raises(ConfigError, match="validation must be an IterableDataset as the data is"):
         STREAM.load(Given(data=stream(), validation=[1]), LoaderConfig())
-
-
-def test_columns_of_numbers_are_the_features_of_a_model() -> None:
-    datasets = pytest.importorskip("datasets")
-    columns = {
-        "size": [row % 7 / 7 for row in range(64)],
-        "age": [row % 5 for row in range(64)],
-        "price": [row % 7 / 7 - row % 5 for row in range(64)],
-    }
-    rows = datasets.Dataset.from_dict(columns)
-    data = STREAM.load(Given(data=rows.to_iterable_dataset()), LoaderConfig(target="price"))
-    assert (data.spec.inputs, data.spec.input_shape) == ("features", (2,))
-    assert data.spec.target == "real"
-    assert AS_THEY_ARE in data.notes
-    held = {name: rows.to_iterable_dataset() for name in ("validation", "test")}
-    settings: dict[str, Any] = {"epochs": 20, "lr": 0.02, "save": False, "quiet": True}
-    run = fit("mlp", rows.to_iterable_dataset(), **held, target="price", **settings)
-    assert run.results["metrics"]["r2"] > 0.9
-    assert run.predict([[0.5, 2.0]]).shape == (1,)
 
 
 def test_a_shuffled_stream_has_another_order_each_epoch_and_repeats() -> None:

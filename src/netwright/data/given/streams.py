@@ -1,17 +1,12 @@
 """A Hugging Face `IterableDataset` as it is given: a stream of rows, in batches of 32.
 
-Its columns of numbers are one vector a row, in their order, as of a table; a column of anything
-else among them is refused. Beside tokens or vectors, each column that is read is an input of its
-own, and texts are left out. `labels` or `label` is the target, or `target=` names it; tokens alone
-are predicted from those before them.
-
-A stream that is shuffled is so anew in each epoch, and repeats where its seed is given:
-`stream.shuffle(seed=0)`.
+Its columns of numbers and of tokens are read (without tokens also those of vectors), the others are
+left out: `labels` or `label` is the target, or `target=` names it; tokens alone are predicted from
+those before them. A stream that is shuffled is so anew in each epoch, and repeats where its seed is
+given: `stream.shuffle(seed=0)`.
 
 Several processes read the same rows, and each takes its part of every batch. A run that goes on
 enters the stream behind what it has read; one with a shuffled buffer is read again up to there.
-
-Shapes: B rows of a batch, F columns.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +20,7 @@ from torch.utils.data import DataLoader
 
 from netwright.core.config import Config
 from netwright.core.errors import ConfigError, DataError
-from netwright.data.batches.reading import TARGET_KEYS, WEIGHT_KEYS
+from netwright.data.batches.reading import TARGET_KEYS
 from netwright.data.dataset import Data
 from netwright.data.given.form import GivenForm, is_of
 from netwright.data.given.given import Given
@@ -35,7 +30,6 @@ from netwright.data.given.token_columns import TOKENS, filled, next_tokens, toke
 from netwright.data.spec import IGNORED
 
 BATCH = 32
-AS_THEY_ARE = "the numbers of a stream are taken as they are: nothing is scaled"
 # Steps of a stream that say their whole place; others, such as BufferShuffled..., forget rows.
 ENTERED = {
     *("ExamplesIterable", "ArrowExamplesIterable", "RebatchedArrowExamplesIterable"),
@@ -62,7 +56,7 @@ class Collate:
         self.target = target
 
     def __call__(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, Tensor]:
-        """The columns by name; those of numbers alone are one tensor, by the name of the first."""
+        """The columns of numbers and tokens, by name."""
         columns = {name: [row[name] for row in rows] for name in rows[0]}
         targets = {self.target} if self.target else {*TARGET_KEYS}
         tokens = {name: column for name, column in columns.items() if _is_tokens(column)}
@@ -81,28 +75,12 @@ class Collate:
                 f"column {self.target!r} of a stream must have numbers or tokens, got "
                 f"{columns[self.target][0]!r:.40}: give stream.map(...) that numbers them"
             )
-        beside = {self.target or next((key for key in TARGET_KEYS if key in columns), "")}
-        numbers = [name for name in batch if name not in beside | {*WEIGHT_KEYS}]
-        if numbers and all(batch[name].ndim == 1 for name in numbers):
-            _check_none_is_left({name: columns[name] for name in columns if name not in batch})
-            joined = torch.stack([batch.pop(name).float() for name in numbers], dim=1)  # (B, F)
-            batch = {numbers[0]: joined, **batch}
         if not batch:
             raise DataError(
                 f"the rows of a stream must have numbers or tokens, got {', '.join(columns)}: "
                 f"give stream.map(...) with a tokenizer"
             )
         return batch
-
-
-def _check_none_is_left(others: Mapping[str, Sequence[Any]]) -> None:
-    """Refuse columns that cannot stand beside numbers: a missing value is none, too."""
-    for name, column in others.items():
-        other = next(value for value in column if not isinstance(value, Number))
-        raise DataError(
-            f"column {name!r} of a stream must have numbers as the others have, got {other!r:.40}: "
-            f"give stream.map(...) that numbers it, or stream.remove_columns({name!r})"
-        )
 
 
 def _is_numbers(column: Sequence[Any]) -> bool:
@@ -134,9 +112,7 @@ def _load(given: Given, config: LoaderConfig) -> Data:
         loaders[name] = DataLoader(stream.with_format(None), BATCH, collate_fn=collate)
     stream = loaders["data"].dataset
     entered = stream if can_be_entered(stream) else None
-    data = from_loader(replace(given, **loaders), config, is_stream=True, stream=entered)
-    are_numbers = data.spec.inputs == "features"
-    return replace(data, notes=(*data.notes, AS_THEY_ARE)) if are_numbers else data
+    return from_loader(replace(given, **loaders), config, is_stream=True, stream=entered)
 
 
 def can_be_entered(stream: Any) -> bool:
