@@ -15,6 +15,7 @@ from netwright.data.images.folder import ImageFolderConfig
 from netwright.data.tables.table import TableConfig
 from netwright.data.text.corpus import TextConfig
 from netwright.data.text.text_table import TextTableConfig
+from netwright.recipes.fitting.fit import fit
 from netwright.recipes.plan.sources import load_source, settings_type
 
 pytestmark = pytest.mark.skipif(find_spec("datasets") is None, reason="datasets is not installed")
@@ -76,6 +77,18 @@ def test_several_columns_are_a_table_and_text_names_one() -> None:
     assert load(rows, target="y", text="text").spec.inputs == "tokens"
     with pytest.raises(ConfigError, match="no column 'z'; there are size, colour, text, y"):
         load(rows, target="z")
+
+
+def test_columns_of_numbers_train_as_a_frame_does() -> None:
+    pandas = pytest.importorskip("pandas")
+    columns = {"size": [row % 7 / 7 for row in range(40)], "age": [row % 5 for row in range(40)]}
+    frame = pandas.DataFrame({**columns, "price": np.arange(40.0) % 7})
+    settings: dict[str, Any] = {"target": "price", "epochs": 2, "save": False, "quiet": True}
+    runs = [
+        fit("mlp", source, **settings) for source in (frame, datasets().Dataset.from_pandas(frame))
+    ]
+    assert runs[0].spec.feature_names == runs[1].spec.feature_names == ("size", "age")
+    assert runs[0].results["metrics"] == runs[1].results["metrics"]
 
 
 def test_images_are_pictures() -> None:
