@@ -54,6 +54,20 @@ def test_vectors_are_read_where_there_are_no_tokens() -> None:
     assert list(beside) == ["input_ids", "label"]
 
 
+def test_the_first_batch_tells_which_columns_are_vectors() -> None:
+    collate = Collate("")
+    collate([{"x": [1.0], "uneven": [0.5], "label": 0}, {"x": [2.0], "uneven": [], "label": 1}])
+    assert list(collate([{"x": [3.0], "uneven": [0.5], "label": 1}])) == ["x", "label"]
+    sentence = "column 'x' of a stream must have vectors of one length, as in its first 32 rows"
+    for rows in (
+        [{"x": [1.0], "label": 0}, {"x": [2.0, 3.0], "label": 1}],
+        [{"x": None, "label": 0}],
+        [{"label": 0}],
+    ):
+        with pytest.raises(DataError, match=sentence):
+            collate(rows)
+
+
 def test_a_target_of_texts_is_refused_by_its_name() -> None:
     sentence = r"column 'kind' of a stream must have numbers or tokens, got 'cat': give stream\.map"
     with pytest.raises(DataError, match=sentence):

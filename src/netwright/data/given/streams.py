@@ -9,7 +9,7 @@ Several processes read the same rows, and each takes its part of every batch. A 
 enters the stream behind what it has read; one with a shuffled buffer is read again up to there.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from numbers import Number
 from typing import Any
@@ -54,6 +54,7 @@ class Collate:
 
     def __init__(self, target: str) -> None:
         self.target = target
+        self.vectors: list[str] | None = None  # columns, by the first batch
 
     def __call__(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, Tensor]:
         """The columns of numbers and tokens, by name."""
@@ -65,10 +66,11 @@ class Collate:
         batch |= {name: filled(tokens[name], IGNORED) for name in tokens if name in targets}
         if TOKENS in inputs and not targets & {*columns}:
             batch["labels"] = next_tokens(batch)
+        vectors = [] if inputs else self._vectors(columns, tokens)
         batch |= {
             name: torch.as_tensor(column)
             for name, column in columns.items()
-            if _is_numbers(column) or (not inputs and name not in tokens and _is_vectors(column))
+            if _is_numbers(column) or name in vectors
         }
         if self.target in columns and self.target not in batch:
             raise DataError(
@@ -81,6 +83,23 @@ class Collate:
                 f"give stream.map(...) with a tokenizer"
             )
         return batch
+
+    def _vectors(self, columns: Mapping[str, list[Any]], tokens: Container[str]) -> list[str]:
+        """The columns of lists of reals; in a batch of one row any list would be of one length."""
+        if self.vectors is None:
+            self.vectors = [
+                name
+                for name, column in columns.items()
+                if name not in tokens and _is_vectors(column)
+            ]
+        for name in self.vectors:
+            if not _is_vectors(columns.get(name, [None])):
+                raise DataError(
+                    f"column {name!r} of a stream must have vectors of one length, as in its first "
+                    f"{BATCH} rows: give stream.map(...) that makes them, or "
+                    f"stream.remove_columns({name!r})"
+                )
+        return self.vectors
 
 
 def _is_numbers(column: Sequence[Any]) -> bool:
