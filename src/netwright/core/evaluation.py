@@ -16,7 +16,7 @@ from netwright.core.trees import Tree
 def evaluating(model: nn.Module) -> Iterator[None]:
     """Dropout and batch statistics rest, no gradients; afterwards the model is as it was.
 
-    A module takes long to be told its mode: one that is at rest already is not told again.
+    A module takes long to be told its mode: one whose parts are all at rest is not told again.
     """
     modes = [(part, part.training) for part in model.modules()]  # a frozen part stays frozen
     if any(training for _, training in modes):

@@ -75,9 +75,8 @@ class Schedule:
 class FactorRates(LambdaLR):
     """`LambdaLR` whose steps set the rates and do nothing else.
 
-    Torch's own look each time for a rate that is a tensor, for somebody else's order of steps and
-    for who asks; for a small network that takes longer than to forget its gradients. The first two,
-    by which torch knows the order, and rates that are tensors are left to it.
+    Torch's own look each time for rates that are tensors, for the order of steps and for who asks.
+    The first two, by which torch knows the order, and rates that are tensors are left to it.
     """
 
     def step(self, epoch: int | None = None) -> None:

@@ -44,7 +44,7 @@ def step_directly(optimizer: torch.optim.Optimizer) -> bool:
     for kernel, tensors, settings in calls:
         if tensors[0]:
             for step in tensors[-1]:
-                step.fill_(step.item() + 1)  # a sum of tensors takes three times as long
+                step.fill_(step.item() + 1)  # quicker than a sum of all tensors
             kernel(*tensors, **settings)
     optimizer._opt_called = True  # type: ignore[attr-defined]  # torch's schedules ask for it
     return True
