@@ -63,6 +63,7 @@ def frame_table(frame: Any, name: str = "frame") -> RawTable:
     if is_polars_frame(frame):
         names, values = frame.columns, [_polars_values(one) for one in frame.get_columns()]
     elif is_arrow_table(frame):
+        frame = _without_index(frame)
         names, values = frame.column_names, [_arrow_values(one) for one in frame.columns]
     else:
         frame = _as_pandas(frame)
@@ -85,6 +86,13 @@ def _polars_values(series: Any) -> Values:
     array = series.to_numpy() if is_whole or series.dtype.is_float() else None
     values: Values = array if array is not None and is_plain(array.dtype) else series.to_list()
     return values
+
+
+def _without_index(table: Any) -> Any:
+    """An Arrow table but for the columns that were the index of a pandas frame."""
+    index = (table.schema.pandas_metadata or {}).get("index_columns", [])
+    names = table.column_names
+    return table.select([place for place, name in enumerate(names) if name not in index])
 
 
 def _arrow_values(column: Any) -> Values:
