@@ -158,6 +158,15 @@ def test_a_folder_with_inputs_in_it_is_one_of_arrays(tmp_path: Path) -> None:
             {"model": "mlp", "data": "digits", "train": {"hidden": 3}},
             "unknown setting 'train.hidden'; did you mean 'model.hidden'?",
         ),
+        (  # of other models it is the side of a filter
+            {"model": {"name": "mlp", "kernel": 5}, "data": "digits"},
+            "unknown setting 'model.kernel'; kernel is a setting of train here: train.kernel",
+        ),
+        (
+            {"model": "mlp", "data": {"name": "digits", "target_transform": "standard"}},
+            "unknown setting 'data.target_transform'; target_transform is a setting of train "
+            "here: train.target_transform",
+        ),
         (
             {"model": "mlp", "data": "digits", "train": {"lr": float("nan")}},
             "train.lr must be a finite number, got nan",

@@ -82,15 +82,22 @@ def sort_settings(
 
 
 def check_places(sections: Mapping[str, Settings], kinds: Kinds) -> None:
-    """Refuse a setting in a section that lacks it where another has it, and say which."""
+    """Refuse a setting in a section that lacks it where another has it, and say which.
+
+    Another model or source may have it in that very section: then it is not said to be a slip.
+    """
     known = known_names(kinds)
     for section, given in sections.items():
         for name in given:
             owners = [owner for owner, names in known.items() if name in names]
             if owners and section not in owners:
-                raise ConfigError(
-                    f"unknown setting '{section}.{name}'; did you mean '{owners[0]}.{name}'?"
+                place = f"{owners[0]}.{name}"
+                hint = (
+                    f"did you mean {place!r}?"
+                    if section == "train"
+                    else f"{name} is a setting of {owners[0]} here: {place}"
                 )
+                raise ConfigError(f"unknown setting '{section}.{name}'; {hint}")
 
 
 def known_names(kinds: Kinds) -> dict[str, list[str]]:
