@@ -11,12 +11,12 @@ from netwright.apps.studio.pages import POLICY, studio_page
 from netwright.inspection.drawing.page import Page, text
 
 STRANGERS = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.MISDIRECTED_REQUEST)
-TITLES = {
+TITLES: dict[int, str] = {
     HTTPStatus.UNAUTHORIZED: "You are not let in yet",
     HTTPStatus.NOT_FOUND: "This is not here",
 }
 # Where a program is told of headers.
-TOLD = {
+TOLD: dict[int, str] = {
     HTTPStatus.UNAUTHORIZED: "This is not the token of the studio, or there is none: open the "
     "address that the terminal shows in which it was started."
 }
@@ -25,8 +25,8 @@ FOR_PROGRAMS = "; GET /"  # what a program is told beside the sentence
 
 def error_page(status: int, sentence: str) -> str:
     """The page that says why; who is no stranger finds the other pages on it."""
-    told = TOLD.get(HTTPStatus(status), sentence.partition(FOR_PROGRAMS)[0])
-    title = TITLES.get(HTTPStatus(status), "This cannot be shown")
+    told = TOLD.get(status, sentence.partition(FOR_PROGRAMS)[0])
+    title = TITLES.get(status, "This cannot be shown")
     page = Page(title) if status in STRANGERS else studio_page(title, "")
     page.section("Why", text(told))
     return page.render()
