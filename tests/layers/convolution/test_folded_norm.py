@@ -236,6 +236,23 @@ def test_a_relu_that_somebody_else_reads_too_stays() -> None:
     assert fold_norms(model, x) is model
 
 
+def test_a_model_that_views_its_maps_still_answers() -> None:
+    class Viewed(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.both = nn.Sequential(nn.Conv2d(1, 6, 3), nn.BatchNorm2d(6), nn.ReLU())
+
+        def forward(self, x: Tensor) -> Tensor:
+            out: Tensor = self.both(x).view(len(x), -1)
+            return out
+
+    x = draw(4, 1, 5, 5)
+    model = learned(Viewed(), x)
+    with torch.no_grad():
+        wanted = model(x)
+        assert torch.allclose(fold_norms(model, x)(x), wanted, atol=1e-5)
+
+
 def test_planted_bug_weights_that_are_wrong_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     x = draw(4, 2, 4, 4)
     model = learned(nn.Sequential(nn.Conv2d(2, 2, 1), nn.BatchNorm2d(2), nn.ReLU()), x)
