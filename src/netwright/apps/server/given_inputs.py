@@ -36,7 +36,9 @@ from netwright.recipes.run.run import Run
 
 BODY = "the body"  # what refusals call it
 TABLES = frozenset({CSV, "text/tab-separated-values"})
-KEPT_OPEN = 2**16  # bytes of images that stay open together: their notes may unpack to 64 MB
+# Bytes of images that stay open together. Their notes may unpack to 300 MB, hardly more than the
+# 270 MB that those of a single image may take while its head is read.
+KEPT_OPEN = 2**16
 DATA_ADDRESS = re.compile(r"data:image/[a-z.+-]{1,20};base64,")
 
 

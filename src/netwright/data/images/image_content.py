@@ -37,7 +37,7 @@ class ImageContent:
 
         Args:
             keeps: whether a PNG stays open until it is decoded. It holds its notes so long, which
-                may be a thousand times as large as its bytes, but never its pixels.
+                may be thousands of times as large as its bytes, but never its pixels.
         """
         with refusing(self._name), QUIET:
             image = open_content(self._content)
