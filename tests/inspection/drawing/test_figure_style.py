@@ -4,6 +4,7 @@ import io
 
 import matplotlib as mpl
 import pytest
+from matplotlib.colors import to_rgb, to_rgba
 
 from netwright.inspection.drawing.figure_style import (
     COLOURS,
@@ -36,7 +37,8 @@ def test_words_of_a_legend_stand_on_paper_through_which_lines_are_seen() -> None
         axes.plot([0, 1], label="a line")
         frame = axes.legend().get_frame()
     assert frame.get_visible() and 0.5 < (frame.get_alpha() or 0.0) < 0.9
-    assert frame.get_facecolor()[:3] == (1.0, 1.0, 1.0) and frame.get_edgecolor()[3] == 0
+    assert to_rgb(frame.get_facecolor()) == (1.0, 1.0, 1.0)
+    assert to_rgba(frame.get_edgecolor())[3] == 0
 
 
 def test_the_settings_come_back_after_an_error() -> None:
