@@ -2,6 +2,7 @@
 
 import pytest
 
+pytest.importorskip("starlette")
 from netwright.apps.studio.error_pages import error_page
 from netwright.apps.studio.pages import POLICY
 from tests.apps.studio.conftest import HOST, LET_IN, Open
