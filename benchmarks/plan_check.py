@@ -43,8 +43,9 @@ from netwright.data.spec import DataSpec
 from netwright.recipes.fitting.fit import prepare
 from netwright.recipes.fitting.gradient_fit import gradient_fit
 from netwright.recipes.fitting.prepared import RunContext
+from netwright.recipes.plan.gpt_size import USUAL_VOCABULARY, size_of
 from netwright.recipes.plan.machines import ASSUMED, HERE, Machine, calibrate, find_machine
-from netwright.recipes.plan.training_plan import USUAL_VOCABULARY, Setting, foresee, size_of
+from netwright.recipes.plan.training_plan import Setting, foresee
 from netwright.train.callback import Callback
 from netwright.train.ranks import joined
 from netwright.train.state import TrainState

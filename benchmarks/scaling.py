@@ -35,8 +35,9 @@ from netwright.core.seeding import seeded
 from netwright.data.spec import DataSpec
 from netwright.models.catalog import MODELS
 from netwright.recipes.fitting.launch import rank_environment
+from netwright.recipes.plan.gpt_size import size_of
 from netwright.recipes.plan.machines import find_machine
-from netwright.recipes.plan.training_plan import best_of, outlooks, size_of
+from netwright.recipes.plan.training_plan import best_of, outlooks
 from netwright.train.engines.engine import Engine
 from netwright.train.engines.sharded import ShardedEngine
 from netwright.train.ranks import Ranks, joined

@@ -44,7 +44,8 @@ def plan(
     from netwright.core.errors import ConfigError
     from netwright.core.terminal.console import print_json, print_result
     from netwright.recipes.plan import machines
-    from netwright.recipes.plan.training_plan import best_of, outlooks, size_of
+    from netwright.recipes.plan.gpt_size import size_of
+    from netwright.recipes.plan.training_plan import best_of, outlooks
 
     if calibrate:
         machine = machines.calibrate()
