@@ -7,11 +7,17 @@
     host          bytes of the host's memory, for each of its GPUs
     copies        bytes a second between the host's pinned memory and a GPU, in one direction
     stepping      bytes a second that the host's cores read and write in a step of Adam, for a GPU
+    block         seconds in which the host starts the kernels of a block, forward and back; `again`
+                  where the block is computed again, `shards` where its weights are sharded
 
 Numbers of `here` are measured by `netwright plan --calibrate`, except links, which one GPU alone
 does not show, and the peak of a GPU in the table; those of the table are 75 % of the published peak
 of products, 12 % of it for attention, as was seen on an H200, 85 % of the peak of memory, on the
-host also, and 80 % of that of PCIe.
+host also, and 80 % of that of PCIe. A host's seconds of a block are chosen, not measured: those of
+shards that are computed again, so that a step of GPT-2 XL on that H200, which waited for its host,
+comes out (0.3273 s of 48 blocks); the others are less in the proportions of a CPU's updates (27, 59
+and 71 %). They are below what two steps without waits allow: 3.3 ms of a block of GPT-2, and 7.0 of
+GPT-2 large, computed again. Hosts of the other GPUs are taken to be like that one.
 
 Source: NVIDIA's data sheets of A100, H100 and H200 (SXM), and of the DGX machines with eight of
 them: 2 TB of memory, of 16 channels of DDR5-4800 (A100: 1 TB, DDR4-3200), PCIe 5 x 16 (A100: 4).
@@ -30,6 +36,7 @@ from netwright.core.files.inside import has_file
 from netwright.core.files.storage import read_json, write_json
 from netwright.data.files.locations import home_folder
 from netwright.recipes.plan.attention_rate import attention_rate
+from netwright.recipes.plan.block_seconds import BlockSeconds, measure_blocks
 from netwright.recipes.plan.host_rates import HostRates, measure_host
 from netwright.train.profiling.hardware_rates import HardwareRates, hardware_rates
 
@@ -57,6 +64,10 @@ class Machine:
         host: bytes of the host's memory for each GPU.
         copies: bytes a second from the host to a GPU, or back.
         stepping: bytes a second that the host reads and writes in a step, for each GPU.
+        block: seconds of the host for a block of a batch.
+        block_again: those where the block is computed again.
+        shards: those where its weights are sharded.
+        shards_again: those where both are so.
         peak_is_measured: `peak` is what was measured, since the table does not have the GPU.
         link_of: the kind of GPU in the table whose link is assumed; empty: its own.
     """
@@ -73,6 +84,10 @@ class Machine:
     host: float = 250 * GB
     copies: float = 50 * GB
     stepping: float = 65 * GB
+    block: float = 1.8e-3
+    block_again: float = 4.0e-3
+    shards: float = 4.8e-3
+    shards_again: float = 6.8e-3
     peak_is_measured: bool = False
     link_of: str = ""
 
@@ -128,8 +143,8 @@ def calibrate() -> Machine:
     torch.cuda.empty_cache()
     free, total = torch.cuda.mem_get_info(device)
     taken = total - free - torch.cuda.memory_reserved(device)
-    name = torch.cuda.get_device_name(device)
-    machine = measured_machine(name, rates, attention, total, taken, measure_host(device))
+    name, blocks = torch.cuda.get_device_name(device), measure_blocks(device)
+    machine = measured_machine(name, rates, attention, total, taken, measure_host(device), blocks)
     path = home_folder() / FILE
     path.parent.mkdir(parents=True, exist_ok=True)
     write_json(path, {field.name: getattr(machine, field.name) for field in fields(machine)})
@@ -137,7 +152,13 @@ def calibrate() -> Machine:
 
 
 def measured_machine(
-    name: str, rates: HardwareRates, attention: float, memory: int, reserved: int, host: HostRates
+    name: str,
+    rates: HardwareRates,
+    attention: float,
+    memory: int,
+    reserved: int,
+    host: HostRates,
+    blocks: BlockSeconds,
 ) -> Machine:
     """A GPU of these rates; what cannot be measured on one is that of its kind in the table.
 
@@ -148,6 +169,7 @@ def measured_machine(
         memory: bytes.
         reserved: bytes of them that are taken.
         host: what is there for it on the host.
+        blocks: seconds in which the host starts the kernels of one.
     """
     kind = kind_of(name)
     link_of = kind or ASSUMED
@@ -162,6 +184,7 @@ def measured_machine(
         host=host.memory,
         copies=host.copies,
         stepping=host.stepping,
+        **blocks._asdict(),
         peak_is_measured=not kind,
         link_of=link_of,
     )

@@ -24,6 +24,11 @@ and N GPUs, in mixed precision (autocast to bfloat16) with Adam, in bytes:
                   + bytes / bandwidth, and communication: a sum of 4 P bytes after the
                   last backward pass (replicate), or 4 P gathered twice for each batch and 4 P
                   scattered (shard), of which what exceeds the work counts
+    host          L times what it takes to start the kernels of a block, for each batch: forward and
+                  back, once more forward where blocks are computed again, and all that gathers
+                  shards. It runs ahead of the GPU, which waits where this takes longer than its
+                  work. One CUDA graph starts all kernels of an update where one GPU holds whole
+                  weights, the update has one batch, and no block is computed again
 
 Shards that wait on the host (`offload`) leave the GPU without weights, gradients and moments, but
 for those of one group in its backward pass: 12 bytes a weight of the gradient, what is scattered of
@@ -115,6 +120,7 @@ class Outlook:
         fits: there are as many of both.
         compute: seconds of a step without communication.
         communication: seconds that are spent on it, hidden or not.
+        waiting: seconds of a step in which the GPU waits for the host to start kernels.
         seconds: of a step.
         utilisation: FLOPs that the network needs, of those at the machine's `peak`.
         tokens_per_second: of all GPUs together.
@@ -128,6 +134,7 @@ class Outlook:
     fits: bool
     compute: float
     communication: float
+    waiting: float
     seconds: float
     utilisation: float
     tokens_per_second: float
@@ -173,10 +180,10 @@ def foresee(size: GPTSize, machine: Machine, setting: Setting, *, gpus: int, bat
     of_token = seconds_of_token(size, machine, recompute=setting.recompute)
     compute = of_token * tokens + moved_of_weights(size, setting, gpus, passes) / machine.bandwidth
     communication = foreseen_communication(size, machine, setting, gpus, passes)
-    seconds = max(compute, communication) if setting.shard else compute + communication
+    work, after = work_and_after(size, machine, setting, gpus, passes, compute, communication)
+    started = seconds_of_host(size, machine, setting, gpus, passes)
+    seconds = max(work, started) + after
     host = foreseen_host(size, gpus) if setting.offload else 0.0
-    if setting.offload:
-        seconds = offloaded_seconds(size, machine, seconds, gpus, passes)
     return Outlook(
         setting=setting,
         passes=passes,
@@ -186,6 +193,7 @@ def foresee(size: GPTSize, machine: Machine, setting: Setting, *, gpus: int, bat
         fits=most <= machine.memory and host <= machine.host,
         compute=compute,
         communication=communication,
+        waiting=max(0.0, started - work),
         seconds=seconds,
         utilisation=needed_flops(size) * tokens / (seconds * machine.peak),
         tokens_per_second=batch * size.tokens / seconds,
@@ -211,14 +219,38 @@ def moved_of_weights(size: GPTSize, setting: Setting, gpus: int, passes: int) ->
     return (moved / sharing + (CAST + copied) * passes) * size.weights
 
 
-def offloaded_seconds(
-    size: GPTSize, machine: Machine, seconds: float, gpus: int, passes: int
+def seconds_of_host(
+    size: GPTSize, machine: Machine, setting: Setting, gpus: int, passes: int
 ) -> float:
-    """Of a step whose shards wait on the host, from those of the same work on the GPU."""
+    """In which it starts the kernels of a step; a CUDA graph takes it next to nothing."""
+    if gpus == passes == 1 and not (setting.shard or setting.recompute):
+        return 0.0
+    kept, again = (
+        (machine.shards, machine.shards_again)
+        if setting.shard
+        else (machine.block, machine.block_again)
+    )
+    return passes * size.layers * (again if setting.recompute else kept)
+
+
+def work_and_after(
+    size: GPTSize,
+    machine: Machine,
+    setting: Setting,
+    gpus: int,
+    passes: int,
+    compute: float,
+    communication: float,
+) -> tuple[float, float]:
+    """Seconds of a step for which the host starts kernels meanwhile, and of what comes after it."""
+    if not setting.shard:
+        return compute, communication
+    if not setting.offload:
+        return max(compute, communication), 0.0
     copies = 2 * passes * 4 * size.weights / gpus / machine.copies
-    worked = seconds + copies if gpus == 1 else max(seconds, copies)
+    work = compute + copies if gpus == 1 else max(compute, communication, copies)
     stepped = (STEPPED + ADDED * (passes - 1)) * size.weights / gpus
-    return worked + stepped / machine.stepping
+    return work, stepped / machine.stepping
 
 
 def foreseen_host(size: GPTSize, gpus: int) -> float:

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from netwright.recipes.plan import machines
+from netwright.recipes.plan.block_seconds import BlockSeconds
 from netwright.recipes.plan.host_rates import HostRates
 from netwright.recipes.plan.machines import MACHINES, measured_machine
 from netwright.train.profiling.hardware_rates import HardwareRates
@@ -14,6 +15,7 @@ from tests.apps.cli.conftest import Type
 
 RATES = HardwareRates(2e14, 1e12)
 HOST = HostRates(memory=2e11, copies=5e10, stepping=1e11)
+BLOCKS = BlockSeconds(block=1e-3, block_again=2e-3, shards=3e-3, shards_again=4e-3)
 
 
 def test_settings_are_listed_and_the_best_is_told(
@@ -36,12 +38,18 @@ def test_settings_are_listed_and_the_best_is_told(
     assert "none of them fits: use more GPUs" in type_in("plan", "gpt2", "--kind", "a100").out
 
 
+def test_it_is_told_where_the_gpu_waits_for_the_host(type_in: Type) -> None:
+    said = "the GPU waits for the host to start its kernels: "
+    assert said in type_in("plan", "gpt2", "--gpus", 2, "--batch", "2x1024").out
+    assert said not in type_in("plan", "gpt2", "--gpus", 2, "--batch", "64x1024").out
+
+
 def test_what_is_assumed_of_a_measured_gpu_is_told(
     type_in: Type, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usual = type_in("plan", "gpt2", "--kind", "a100").out
     assert "% of the published peak" in usual and "assumed" not in usual
-    measured = measured_machine("Another GPU", RATES, 3e13, 48 * 10**9, 10**9, HOST)
+    measured = measured_machine("Another GPU", RATES, 3e13, 48 * 10**9, 10**9, HOST, BLOCKS)
     monkeypatch.setattr(machines, "find_machine", lambda kind: measured)
     answer = type_in("plan", "gpt2", "--kind", "here", "--gpus", 2)
     assert "assumed, not measured: 360 GB/s between GPUs of a machine, as of the h200" in answer.out

@@ -117,6 +117,10 @@ def _show(
         f"step: {best.compute:.4g} s of computation, {best.communication:.4g} s of communication; "
         f"utilisation {best.utilisation:.0%} of the {peak}"
     )
+    if best.waiting:
+        print_result(
+            f"the GPU waits for the host to start its kernels: {best.waiting:.4g} s of a step"
+        )
     print_result(f"settings: {' '.join(best.setting.typed(gpus, best.passes))}")
     if price is not None:
         hours = 1e9 / best.tokens_per_second / 3600
