@@ -55,6 +55,7 @@ class Counting(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.register_buffer("passes", torch.ones(()))
+        self.register_buffer("none", None)
         self.passes: Tensor
 
     def forward(self, x: Tensor) -> Tensor:

@@ -53,11 +53,13 @@ class _BuffersBefore(AbstractContextManager[None]):
     """
 
     def __init__(self, block: nn.Module) -> None:
-        self.block = block
-        self.before = [(layer, name, buffer.clone()) for layer, name, buffer in _buffers(block)]
+        self.layers = list(block.modules())
+        self.before = [
+            (layer, name, buffer.clone()) for layer, name, buffer in _buffers(self.layers)
+        ]
 
     def __enter__(self) -> None:
-        self.now = _buffers(self.block)
+        self.now = _buffers(self.layers)
         for layer, name, values in self.before:
             setattr(layer, name, values.clone())
 
@@ -66,9 +68,11 @@ class _BuffersBefore(AbstractContextManager[None]):
             setattr(layer, name, buffer)
 
 
-def _buffers(block: nn.Module) -> list[tuple[nn.Module, str, Tensor]]:
+def _buffers(layers: list[nn.Module]) -> list[tuple[nn.Module, str, Tensor]]:
+    """Those that layers have; where a GPU waits for the host, a walk of `named_buffers` is long."""
     return [
         (layer, name, buffer)
-        for layer in block.modules()
-        for name, buffer in layer.named_buffers(recurse=False)
+        for layer in layers
+        for name, buffer in layer._buffers.items()
+        if buffer is not None
     ]
