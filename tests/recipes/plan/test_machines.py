@@ -67,6 +67,28 @@ def test_here_is_what_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPat
             find_machine("here")
 
 
+def test_what_is_measured_is_kept_for_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machines, "home_folder", lambda: tmp_path / "new")
+    rates = HardwareRates(5e14, 3e12)
+    for name, found in {
+        "is_available": True,
+        "empty_cache": None,
+        "mem_get_info": (70 * 10**9, 80 * 10**9),
+        "memory_reserved": 8 * 10**9,
+        "get_device_name": "NVIDIA H200",
+    }.items():
+        monkeypatch.setattr(torch.cuda, name, lambda *_, found=found: found)
+    for name, measured in {
+        "hardware_rates": rates,
+        "attention_rate": 9e13,
+        "measure_host": HOST,
+        "measure_blocks": BLOCKS,
+    }.items():
+        monkeypatch.setattr(machines, name, lambda *_, measured=measured: measured)
+    wanted = measured_machine("NVIDIA H200", rates, 9e13, 80 * 10**9, 2 * 10**9, HOST, BLOCKS)
+    assert machines.calibrate() == find_machine("here") == wanted
+
+
 def test_a_measured_gpu_has_the_peak_and_link_of_its_own_kind() -> None:
     rates = HardwareRates(2e14, 1.5e12)
     a100 = measured_machine("NVIDIA A100-SXM4-80GB", rates, 3e13, 80 * 10**9, 10**9, HOST, BLOCKS)

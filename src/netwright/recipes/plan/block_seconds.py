@@ -33,7 +33,7 @@ from netwright.train.trainer import Trainer
 
 LAYERS = 24  # L: what is around them counts little, and the GPU is done with them at once
 HEADS, WIDTH = 2, 128  # heads of 64 features, for which torch chooses the kernel of large models
-TEXTS, TOKENS, VOCABULARY = 2, 16, 64
+TEXTS, TOKENS, VOCABULARY = 1, 128, 64  # whole tiles of keys, as 1,024 are: see fused_attention
 FIRST, TIMED = 5, 20  # updates before those that count, and these
 TIMEOUT = 60.0
 
