@@ -2,9 +2,9 @@
 
 Measured: trainings of GPTs on one GPU, texts of 1,024 random tokens, bfloat16, AdamW, without
 dropout, CUDA graphs and the doctor, who looks often at the first updates alone. Estimates of whole
-weights count on a graph; at these sizes the host is ahead of the GPU without one. Memory is the most
-that was allocated, and is compared with the estimate without what is reserved. Seconds of a step
-are those of the later updates of one pass, and the clock waits for the GPU at both ends. One
+weights count on a graph; at these sizes the host is ahead of the GPU without one. Memory is the
+most that was allocated, and is compared with the estimate without what is reserved. Seconds of a
+step are those of the later updates of one pass, and the clock waits for the GPU at both ends. One
 network is trained as a replica and sharded (FSDP2), and one whose shards wait on the host:
 
     cost of FSDP2 = seconds of a step, sharded / seconds of a step - 1
