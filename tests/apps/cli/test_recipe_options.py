@@ -51,3 +51,10 @@ def test_a_column_of_sources_makes_a_table_one_of_pairs(type_in: Type) -> None:
     assert len(greedy.splitlines()) == 2
     assert type_in(*"predict run texts.txt --beams 1".split()).out == greedy
     assert len(type_in(*"predict run texts.txt --beams 3".split()).out.splitlines()) == 2
+    Path("texts.txt").write_text("one dog\n\ntwo cats\none dog two dogs\n")
+    said = type_in(*"predict run texts.txt".split()).err.splitlines()
+    assert said == [
+        "note: sources truncated after 2 tokens: line 4",
+        "note: sources with unknown tokens: line 3",
+        "note: blank sources: line 2",
+    ]

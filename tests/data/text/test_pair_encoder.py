@@ -42,6 +42,25 @@ def test_unknown_letters_and_no_letters_are_one_unknown_token() -> None:
     assert ENCODER.encode(["q", ""])[:, 0].tolist() == [UNK, UNK]
 
 
+def test_sources_that_are_cut_unknown_or_blank_are_named() -> None:
+    assert ENCODER.remarks(["abc", "a"]) == ()
+    assert ENCODER.remarks(["abca", "aq", "", "abcq"]) == (
+        "sources truncated after 3 tokens: row 0, row 3",
+        "sources with unknown tokens: row 1",  # of row 3 the unknown one is cut off
+        "blank sources: row 2",
+    )
+    (many,) = ENCODER.remarks([""] * 8)
+    assert many.endswith("row 5, ... (8 in all)")
+
+
+def test_a_prefix_counts_and_makes_no_blank_source_a_text() -> None:
+    told = replace(ENCODER, source=CharTokenizer.fit(["abc: "]), prefix="task")
+    assert told.remarks([{"de": "", "task": "abc"}]) == (
+        "sources truncated after 3 tokens: row 0",
+        "blank sources: row 0",
+    )
+
+
 def test_the_spec_says_what_the_tensors_are() -> None:
     spec = ENCODER.spec
     assert (spec.inputs, spec.target, spec.input_shape) == ("pairs", "tokens", (7,))

@@ -8,6 +8,7 @@ Shapes: N pairs, S source tokens, T target tokens with the end.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import compress, count
 from typing import Any, ClassVar
 
 import torch
@@ -19,13 +20,14 @@ from netwright.data.encoder_checks import check_positive, check_sizes
 from netwright.data.loading.paired_texts import PairSplit
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.spec import IGNORED, DataSpec
-from netwright.data.tables.raw_table import RawTable
+from netwright.data.tables.raw_table import RawTable, listed
 from netwright.data.text.catalog import load_tokenizer
 from netwright.data.text.encoder import given_encoding, padded
 from netwright.data.text.text_rows import read_text_rows
-from netwright.data.text.tokenizer import BOS, EOS, PAD, Tokenizer
+from netwright.data.text.tokenizer import BOS, EOS, PAD, UNK, Tokenizer
 
 TEXTS = "texts"  # what a list of them is called
+SHOWN = 6  # rows that a remark names
 
 
 def prefixed(table: RawTable, column: str, prefix: str) -> Sequence[str]:
@@ -118,6 +120,24 @@ class PairEncoder(Preprocessor):
             sources, targets = self._sources(table), table.column(self.columns[1])
         told, said = self.encode_pairs(sources, targets)
         return PairSplit(inputs=told, targets=said, sources=sources, references=targets)
+
+    def remarks(self, source: Any) -> tuple[str, ...]:
+        """Which sources lose their end, have unknown tokens, or are blank."""
+        table = self.read(source)
+        tokens = self.source.encode_all(self._sources(table))
+        texts = table.column(self.columns[0])
+        found = {
+            f"sources truncated after {self.source_length} tokens": [
+                len(one) > self.source_length for one in tokens
+            ],
+            "sources with unknown tokens": [UNK in one[: self.source_length] for one in tokens],
+            "blank sources": [not text.strip() for text in texts],
+        }
+        return tuple(
+            f"{what}: {listed([table.row_name(row) for row in compress(count(), those)], SHOWN)}"
+            for what, those in found.items()
+            if any(those)
+        )
 
     def write(self, tokens: Tensor) -> list[str]:
         """What was said (N, T) as texts; nothing comes after the end."""

@@ -1,5 +1,6 @@
 """New rows that come as bytes without a name: on standard input, or in the body of a request."""
 
+from dataclasses import replace
 from typing import Any
 
 from netwright.data.files.file_encoding import detected_encoding
@@ -8,6 +9,7 @@ from netwright.data.series.encoder import SeriesEncoder
 from netwright.data.series.symbols import SymbolEncoder
 from netwright.data.tables.delimited import parse_delimited
 from netwright.data.tables.encoding import TableEncoder
+from netwright.data.tables.raw_table import RawTable
 from netwright.data.text.encoder import TextEncoder
 from netwright.data.text.pair_encoder import PairEncoder
 from netwright.data.text.row_encoder import RowEncoder
@@ -46,4 +48,8 @@ def read_lines(preprocessor: Preprocessor, name: str, text: str) -> Any:
         column = preprocessor.column
     elif isinstance(preprocessor, PairEncoder | SpanEncoder):
         column = preprocessor.columns[0]
-    return preprocessor.read(lines_or_table(name, text, column))
+    given = lines_or_table(name, text, column)
+    read = preprocessor.read(given)
+    if isinstance(preprocessor, PairEncoder) and not isinstance(given, RawTable):
+        return replace(read, lines=range(1, len(given) + 1))  # what remarks call them
+    return read
