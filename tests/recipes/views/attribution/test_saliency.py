@@ -1,12 +1,14 @@
 """Saliency of a run: by its own score, and refused where there is no gradient."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 import netwright as nw
 from netwright.core.errors import ConfigError
+from netwright.data.text.pair_encoder import PairEncoder
 from netwright.inspection.attribution.saliency import Saliency
 from netwright.recipes.views.attribution.saliency import SALIENCY
 from netwright.recipes.views.subject import Subject
@@ -42,6 +44,23 @@ def test_gradients_of_classes_are_of_the_logit(moons_run: nw.Run) -> None:
     assert x.grad is not None
     moons_run.model.zero_grad(set_to_none=True)
     torch.testing.assert_close(torch.tensor(view.values), x.grad[0].abs().cpu())
+
+
+@pytest.mark.parametrize("model", ["t5", "transformer"])
+def test_what_is_said_of_a_source_hangs_on_the_vectors_of_the_source(model: str) -> None:
+    small: dict[str, Any] = {"layers": 1, "heads": 1, "width": 8, "epochs": 1, "quiet": True}
+    Path("pairs.tsv").write_text("source\ttarget\n" + "a b c d\tz y x\nd c e a b\ty x\n" * 6)
+    run = nw.fit(model, "pairs.tsv", source="source", target="target", device="cpu", **small)
+    subject = Subject(run, *run.data_at_hand())
+    view = SALIENCY.show(subject, {"answer": "y", "place": 1})
+    assert isinstance(view, Saliency)
+    pair = subject.example(0).inputs
+    assert isinstance(run.preprocessor, PairEncoder)
+    score = run.model.eval()(pair)[0, 1, run.preprocessor.target.places["y"]]
+    table = run.model.get_parameter("source_embedding.weight")
+    (slopes,) = torch.autograd.grad(score, table)
+    sizes = slopes[pair[0, : len(view.shown.names)]].norm(dim=1)  # each token stands there once
+    assert view.values == pytest.approx(sizes.tolist(), rel=1e-4)
 
 
 def test_trees_are_refused() -> None:

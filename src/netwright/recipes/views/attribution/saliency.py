@@ -10,6 +10,7 @@ from netwright.core.card import Card
 from netwright.core.config import Doc, Size
 from netwright.core.devices import device_of
 from netwright.core.outputs import logits_of
+from netwright.data.text.tokenizer import BOS, UNK
 from netwright.inspection.attribution.saliency import (
     Method,
     Saliency,
@@ -42,7 +43,9 @@ def refusal(subject: Subject) -> str:
     dtype = torch.int64 if run.spec.vocab_size else torch.float32
     blank = torch.zeros(1, *run.spec.input_shape, dtype=dtype, device=device_of(run.model))
     if run.spec.vocab_size:
-        blank += 1  # not padding: a text of nothing has no length
+        blank += UNK  # not padding: a text of nothing has no length
+    if run.spec.source_length:  # what is told never begins like the source
+        blank[:, run.spec.source_length :] = BOS
     if has_gradient(run.model, blank):
         return ""
     return f"saliency needs gradients, {subject.name} has none; use `occlusion` instead"
