@@ -241,6 +241,15 @@ def test_without_folders_a_file_is_named_alone_and_all_else_stays(tmp_path: Path
     assert without_folders(moons) == moons
 
 
+def test_no_file_of_a_recipe_tells_where_it_lies() -> None:
+    pairs = {"name": "text-pairs", "path": "/mine/a", "target_path": "/mine/b"}
+    model = {"name": "transformer", "embeddings": "/mine/c"}
+    data = {**pairs, "vocabulary": "/mine/d"}
+    config = resolved({"model": model, "data": data, "from": "/mine/e"})
+    assert "/mine" in str(config)
+    assert "/mine" not in str(without_folders(config))
+
+
 def test_the_python_makes_the_same_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     first = nw.fit("mlp", "moons", hidden=(4,), epochs=2, lr=0.03, seed=5, quiet=True)

@@ -27,6 +27,7 @@ from netwright.inspection.drawing.page import code, folded, text
 from netwright.models.catalog import MODELS
 from netwright.recipes.plan.given_settings import check_places
 from netwright.recipes.plan.recipe_file import to_yaml
+from netwright.recipes.plan.recipe_paths import whole_path, with_whole_paths
 from netwright.train.settings import TrainConfig
 
 SECTIONS = ("format", "seed", "model", "data", "train", "own", "from")
@@ -99,15 +100,11 @@ class Recipe:
         """The recipe as it stands in `config.yaml`."""
         model = {} if self.model_settings is None else to_mapping(self.model_settings)
         data = {} if self.data_settings is None else to_mapping(self.data_settings)
-        if data.get("path") and not (names_corpus(data["path"]) or is_address(data["path"])):
-            data["path"] = str(Path(data["path"]).resolve())  # a file is read from any folder
-        if model.get("embeddings"):
-            model["embeddings"] = str(Path(model["embeddings"]).expanduser().resolve())
         mapping: dict[str, Any] = {
             "format": FORMAT,
             "seed": self.seed,
-            "model": {"name": self.model, **model},
-            "data": {"name": self.data, **data},
+            "model": {"name": self.model, **with_whole_paths("model", model)},
+            "data": {"name": self.data, **with_whole_paths("data", data)},
             "train": to_mapping(self.train),
         }
         if self.own:
@@ -222,7 +219,7 @@ def _start_from(value: Any) -> str:
     if not isinstance(value, str):
         raise ConfigError(f"from must be a run or a .safetensors file, got {value!r}")
     check_no_nul("from", value)
-    return str(Path(value).resolve()) if value else ""
+    return whole_path(value) if value else ""
 
 
 def merge(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
@@ -297,11 +294,6 @@ def data_section(source: str | Path, given: Container[str] = ()) -> dict[str, An
             hint = close or "; `netwright list data` shows the data sets"
             raise UnknownNameError(f"there is no data set, file or folder {text!r}{hint}")
     return {"name": text}
-
-
-def names_corpus(path: str) -> bool:
-    """Whether this is no file, but the name of a published text, which models of words read."""
-    return path in PUBLISHED_TEXTS and not Path(path).exists()
 
 
 def names_data(text: str) -> bool:

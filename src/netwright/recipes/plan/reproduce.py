@@ -9,8 +9,9 @@ from netwright.core.config import Config, describe, parse
 from netwright.data.catalog import SOURCES
 from netwright.models.catalog import MODELS
 from netwright.recipes.plan.given_settings import SOURCE, Kinds, known_names
-from netwright.recipes.plan.recipe import has_own_rule, names_corpus, own_parts, reader_of
+from netwright.recipes.plan.recipe import has_own_rule, own_parts, reader_of
 from netwright.recipes.plan.recipe_file import to_yaml
+from netwright.recipes.plan.recipe_paths import PATHS, names_corpus
 from netwright.recipes.plan.typed_settings import setting_words
 from netwright.train.setting_marks import Typed
 from netwright.train.settings import DEFAULT_OPTIMIZER, TrainConfig, settings_marked
@@ -146,12 +147,13 @@ def _is_linear(settings: Settings) -> bool:
 
 
 def without_folders(config: Settings) -> dict[str, Any]:
-    """The recipe with the file's name alone: where it lies is nobody's business but the owner's."""
-    data = dict(config["data"])
-    if "path" in data:
-        data["path"] = Path(data["path"]).name
+    """The recipe with the names of files alone: where they lie is their owner's business."""
+    bare = dict(config)
+    for section, settings in PATHS.items():
+        names = {name: Path(path).name for name in settings if (path := config[section].get(name))}
+        bare[section] = {**config[section], **names}
     beginning = {"from": Path(config["from"]).name} if config.get("from") else {}
-    return {**config, "data": data, **beginning}
+    return {**bare, **beginning}
 
 
 def _data_word(config: Settings) -> str:
