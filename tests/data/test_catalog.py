@@ -34,9 +34,17 @@ def test_every_row_explains_itself() -> None:
     for name in SOURCES:
         source = SOURCES.load(name)
         told = {field.name for field in fields(source)}
-        told -= {"inputs", "reload"}  # of own files, not known yet; of tables alone
+        # Of own files, not known yet; of tables alone; of files that are not one's own.
+        told -= {"inputs", "reload", "published"}
         assert all(getattr(source, part) for part in told), name
         assert all(field.doc for field in describe(source.config)), name
+
+
+def test_a_set_from_files_without_a_path_is_published() -> None:
+    for name in SOURCES:
+        source = SOURCES.load(name)
+        has_path = "path" in {field.name for field in describe(source.config)}
+        assert source.published is (name in FROM_FILES and not has_path), name
 
 
 @pytest.mark.parametrize("name", sorted(set(SOURCES) - FROM_FILES))

@@ -131,6 +131,7 @@ MNIST = Source(
     sentence="70,000 handwritten digits as 28 x 28 images, 10 classes; 10,000 of them for the test",
     origin="LeCun, Cortes and Burges, The MNIST database (1998)",
     licence="not stated",
+    published=True,
 )
 FASHION_MNIST = Source(
     config=MnistConfig,
@@ -138,4 +139,5 @@ FASHION_MNIST = Source(
     sentence="70,000 pictures of clothes as 28 x 28 images, 10 classes; 10,000 for the test",
     origin="Xiao, Rasul and Vollgraf, Fashion-MNIST (2017)",
     licence="MIT",
+    published=True,
 )

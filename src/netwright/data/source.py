@@ -34,6 +34,8 @@ class Source:
         inputs: what its examples may be, where its files need not be read to know.
         reload: settings and the preprocessor of a run -> its data, encoded by that instead of one
             that is inferred anew; None where nothing is inferred.
+        published: whether its files are looked for in NETWRIGHT_DATA, and fetched where they are
+            not there.
     """
 
     config: type[Config]
@@ -43,3 +45,4 @@ class Source:
     licence: str
     inputs: tuple[InputKind, ...] = ()
     reload: Callable[[Any, Any], Data] | None = None
+    published: bool = False

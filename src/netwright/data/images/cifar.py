@@ -255,6 +255,7 @@ CIFAR10 = Source(
     sentence="60,000 photographs as 32 x 32 colour images, 10 classes; 10,000 for the test",
     origin="Krizhevsky, Learning multiple layers of features from tiny images (2009)",
     licence="not stated",
+    published=True,
 )
 CIFAR100 = Source(
     config=CifarConfig,
@@ -262,4 +263,5 @@ CIFAR100 = Source(
     sentence="60,000 photographs as 32 x 32 colour images, 100 classes; 10,000 for the test",
     origin="Krizhevsky, Learning multiple layers of features from tiny images (2009)",
     licence="not stated",
+    published=True,
 )

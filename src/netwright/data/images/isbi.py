@@ -155,4 +155,5 @@ SOURCE = Source(
     sentence="30 slices of nerve tissue, 512 x 512, each pixel membrane or cell; 6 for the test",
     origin="the ISBI 2012 challenge on segmentation of neuronal structures, by zhixuhao/unet",
     licence="not stated for the data (the repository is MIT)",
+    published=True,
 )

@@ -57,4 +57,5 @@ SOURCE = Source(
     sentence="6,051 days of the New York Stock Exchange, 1962 to 1986: tomorrow's log volume",
     origin="LeBaron and Weigend, IEEE Transactions on Neural Networks 9 (1998)",
     licence="3-clause BSD, as the package ISLP that holds it",
+    published=True,
 )

@@ -87,5 +87,6 @@ SOURCE = Source(
     "2016",
     origin="Elliott, Frank, Sima'an and Specia, Multi30K (2016)",
     licence="not stated for the text",
+    published=True,
     inputs=("pairs",),
 )

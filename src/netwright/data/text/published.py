@@ -291,6 +291,7 @@ TINY_SHAKESPEARE = Source(
     "validation",
     origin="Karpathy, char-rnn (2015)",
     licence="not stated for the text (the repository is MIT)",
+    published=True,
 )
 WIKITEXT_2 = Source(
     config=WindowConfig,
@@ -299,29 +300,27 @@ WIKITEXT_2 = Source(
     "test splits",
     origin="Merity et al., Pointer sentinel mixture models (2016)",
     licence="CC BY-SA 3.0",
+    published=True,
 )
-MASKED_WIKITEXT_2 = Source(
+MASKED_WIKITEXT_2 = replace(
+    WIKITEXT_2,
     config=MaskedConfig,
     load=load_masked_wikitext,
     sentence="the articles of wikitext-2 with masked tokens, to pre-train bert on",
-    origin=WIKITEXT_2.origin,
-    licence=WIKITEXT_2.licence,
     inputs=("masked",),
 )
-CORRUPTED_SHAKESPEARE = Source(
+CORRUPTED_SHAKESPEARE = replace(
+    TINY_SHAKESPEARE,
     config=CorruptedConfig,
     load=load_corrupted_shakespeare,
     sentence="the plays of tinyshakespeare with spans left out, to pre-train t5 on",
-    origin=TINY_SHAKESPEARE.origin,
-    licence=TINY_SHAKESPEARE.licence,
     inputs=("pairs",),
 )
-CORRUPTED_WIKITEXT_2 = Source(
+CORRUPTED_WIKITEXT_2 = replace(
+    WIKITEXT_2,
     config=CorruptedConfig,
     load=load_corrupted_wikitext,
     sentence="the articles of wikitext-2 with spans left out, to pre-train t5 on",
-    origin=WIKITEXT_2.origin,
-    licence=WIKITEXT_2.licence,
     inputs=("pairs",),
 )
 SST2 = Source(
@@ -330,6 +329,7 @@ SST2 = Source(
     sentence="9,613 sentences of film reviews, negative or positive; official val and test splits",
     origin="Socher et al., Recursive deep models for semantic compositionality (2013)",
     licence="not stated",
+    published=True,
 )
 IMDB = Source(
     config=ImdbConfig,
@@ -337,6 +337,7 @@ IMDB = Source(
     sentence="film reviews, negative or positive, from your train.tsv.gz and test.tsv.gz",
     origin="Maas et al., Learning word vectors for sentiment analysis (2011)",
     licence="not stated",
+    published=True,
 )
 UD_EWT = Source(
     config=TaggedConfig,
@@ -345,4 +346,5 @@ UD_EWT = Source(
     "test splits",
     origin="Silveira et al., A gold standard dependency corpus for English (2014), UD 2.16",
     licence="CC BY-SA 4.0",
+    published=True,
 )

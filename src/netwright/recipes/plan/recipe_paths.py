@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from netwright.data.catalog import SOURCES
 from netwright.data.files.addresses import is_address
 from netwright.data.text.text_files import PUBLISHED_TEXTS
 
@@ -33,3 +34,21 @@ def with_whole_paths(name: str, section: Mapping[str, Any]) -> dict[str, Any]:
     """A section whose files are found from any folder."""
     whole = {setting: whole_path(path) for setting, path in named_paths(name, section)}
     return {**section, **whole}
+
+
+def files_of(config: Mapping[str, Any]) -> dict[str, Path]:
+    """The files of a recipe with whole paths, by the option of `train` that names each."""
+    files = {
+        f"{section}.{setting}": Path(path)
+        for section in PATHS
+        for setting, path in named_paths(section, config[section])
+    }
+    return {**files, "--from": Path(config["from"])} if config.get("from") else files
+
+
+def published_name(config: Mapping[str, Any]) -> str:
+    """The published data set of a recipe; empty where it has none."""
+    data = config["data"]
+    if names_corpus(str(data.get("path", ""))):
+        return str(data["path"])
+    return str(data["name"]) if SOURCES.load(data["name"]).published else ""

@@ -56,6 +56,7 @@ SOURCE = Source(
     "SQuAD 1.1, split by article",
     origin="Rajpurkar et al., SQuAD (2016)",
     licence="CC BY-SA 4.0",
+    published=True,
     inputs=("tokens",),
 )
 

@@ -38,6 +38,22 @@ def test_a_ready_recipe_stays_a_name_that_every_machine_knows(
     assert ("holds the run.\n" in answer.out) is (cluster == "kubernetes")
 
 
+def test_data_is_named_as_every_machine_finds_it(
+    type_in: Type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    recipe = Path("own.yaml")
+    recipe.write_text("model: mlp\ndata: {name: table, path: sets/a.csv, target: y}\n")
+    answer = type_in("launch", recipe, "--for", "slurm")
+    assert f"--set data.path={tmp_path}/sets/a.csv" in answer.out
+    monkeypatch.setenv("NETWRIGHT_DATA", "sets")
+    answer = type_in("launch", "ready/mnist-cnn", "--for", "torchrun")
+    assert f"export NETWRIGHT_DATA={tmp_path}/sets\n" in answer.out
+    monkeypatch.delenv("NETWRIGHT_DATA")
+    answer = type_in("launch", "ready/mnist-cnn", "--for", "torchrun")
+    assert "# Each machine looks for mnist in its cache" in answer.out
+
+
 def test_a_bad_recipe_and_an_unknown_cluster_are_refused(type_in: Type, recipe: Path) -> None:
     answer = type_in("launch", recipe, "--for", "slurms")
     assert (answer.code, answer.out) == (2, "")

@@ -38,12 +38,16 @@ def launch(
     netwright launch gpt.yaml --for torchrun --nodes 2 --nproc 8
     netwright launch gpt.yaml --for slurm --out /shared/runs/gpt > job.sbatch
     netwright launch gpt.yaml --for kubernetes --nodes 4 > job.yaml
+
+    Data lies on the machines where it lies here, also that of NETWRIGHT_DATA.
     """
     from netwright.core.checks import nearest
     from netwright.core.errors import UnknownNameError
     from netwright.core.terminal.console import print_data
+    from netwright.data.files.locations import search_path
     from netwright.recipes.plan.job_file import CLUSTERS, Job
     from netwright.recipes.plan.recipe import parse_recipe
+    from netwright.recipes.plan.recipe_paths import files_of, published_name
     from netwright.recipes.ready.catalog import names_ready
 
     found = next((write for name, write in CLUSTERS.items() if name == cluster), None)
@@ -51,8 +55,9 @@ def launch(
         hint = nearest(cluster, CLUSTERS) or f"; there are {', '.join(CLUSTERS)}"
         raise UnknownNameError(f"unknown cluster {cluster!r}{hint}")
     # Refused here rather than on every machine.
-    parse_recipe(typed_recipe([recipe], None, None, None, [], {}, {}))
+    config = parse_recipe(typed_recipe([recipe], None, None, None, [], {}, {})).to_mapping()
     ready = names_ready(recipe.as_posix())
+    published = published_name(config)
     job = Job(
         recipe=recipe if ready else recipe.resolve(),
         out=(out or Path(recipe.name if ready else recipe.with_suffix(""))).resolve(),
@@ -62,5 +67,8 @@ def launch(
         restarts=restarts,
         port=port,
         interface=interface,
+        files=files_of(config),
+        published=published,
+        libraries=tuple(folder.resolve() for folder in search_path()) if published else (),
     )
     print_data(found(job), end="")
