@@ -1,10 +1,10 @@
 """A new run from weights that are there: those of an old run, or of a file.
 
-All parts of the model must be among them, in their shapes, and tokens must mean the same. Only the
-last part may be for other classes, also for another number of them: it is a new head, which stays
-as it was drawn. So are parts that only the new task has (`Model.task_parts`), while those that only
-the old one had are left out: a pre-trained model has another head. What a model only carries from
-batch to batch is not taken.
+All parts of the model must be among them, in their shapes; tokens, and settings that shapes do not
+show, must mean the same. Only the last part may be for other classes, also for another number of
+them: it is a new head, which stays as it was drawn. So are parts that only the new task has
+(`Model.task_parts`), while those that only the old one had are left out: a pre-trained model has
+another head. What a model only carries from batch to batch is not taken.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -30,6 +30,7 @@ from netwright.models.exchange.bert_weights import in_our_order
 from netwright.models.exchange.foreign_weights import read_foreign_weights
 from netwright.models.model import Model
 from netwright.recipes.saved.run_folder import SavedModel, read_weights
+from netwright.recipes.saved.trained_settings import check_settings
 from netwright.train.carried_state import lasting_tensors
 from netwright.train.parts import parts_of
 
@@ -73,8 +74,9 @@ def take_weights(
         raise ConfigError(f"the weights of {source} do not fit this model: {difference}")
     for name, weight in weights.items():
         check_finite(f"the weights {name!r} of {source}", weight)
+    remarks = check_settings(module, source)
     module.load_state_dict({**weights, **{name: own[name] for name in new}, **fleeting})
-    return (told,) if told else ()
+    return (told, *remarks) if told else remarks
 
 
 def _of_this_task(
