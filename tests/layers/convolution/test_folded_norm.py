@@ -19,6 +19,7 @@ from netwright.layers.convolution.folded_norm import (
     folded_weights,
 )
 from netwright.layers.convolution.fused_norm import normalized
+from netwright.layers.convolution.residual_block import BasicBlock
 from netwright.models.catalog import MODELS
 from tests.models.test_catalog import SMALLER, specs
 from tests.repetition import for_each, slow_but
@@ -79,8 +80,8 @@ def test_one_convolution_does_what_convolution_norm_sum_and_relu_do(
             cases = (
                 (folded(x), wanted),
                 (folded(x, rectifies=True), functional.relu(wanted)),
-                (folded(x, added=added), wanted + added),
-                (normalized(folded, x, added=added), functional.relu(wanted + added)),
+                (folded(x, added=added.clone()), wanted + added),
+                (normalized(folded, x, added=added.clone()), functional.relu(wanted + added)),
                 (FoldedConvolution(both[0], both[1], rectifies=True)(x), functional.relu(wanted)),
             )
         for said, meant in cases:
@@ -114,10 +115,13 @@ def test_a_map_that_lies_the_same_in_either_order_is_not_given_to_onednn(
         torch.testing.assert_close(folded(x, added=wanted), 2 * wanted)
 
 
-@pytest.mark.skipif(
+packed_only = pytest.mark.skipif(
     not torch._C._has_mkldnn or platform.machine() not in folded_norm.PACKED_ON,
-    reason="elsewhere images are left in the order in which they come",
+    reason="elsewhere convolution, sum and ReLU are operations of their own",
 )
+
+
+@packed_only
 def test_what_is_made_of_images_of_one_channel_lies_as_the_next_convolution_reads_it() -> None:
     x = draw(3, 1, 9, 8)
     both = nn.Sequential(nn.Conv2d(1, 6, 3, padding=1), nn.BatchNorm2d(6))
@@ -234,6 +238,42 @@ def test_a_relu_that_somebody_else_reads_too_stays() -> None:
     x = draw(4, 2, 4, 4)
     model = learned(Watched(), x)
     assert fold_norms(model, x) is model
+
+
+@packed_only
+def test_a_sum_is_written_over_what_is_added() -> None:
+    x = draw(3, 4, 5, 5)
+    both = nn.Sequential(nn.Conv2d(4, 4, 3, padding=1), nn.BatchNorm2d(4))
+    learned(both, x)
+    assert isinstance(both[0], nn.Conv2d) and isinstance(both[1], nn.BatchNorm2d)
+    added = draw(3, 4, 5, 5).contiguous(memory_format=torch.channels_last)
+    with torch.no_grad():
+        said = FoldedConvolution(both[0], both[1])(x, added=added)
+    assert said.data_ptr() == added.data_ptr()
+
+
+class Reader(nn.Module):
+    """A residual block, and somebody else who reads what came into it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.block = BasicBlock(4, 4)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, 4, I, J) -> the same."""
+        x = functional.relu(x)
+        out: Tensor = self.block(x) + x
+        return out
+
+
+@for_each("kind", [lambda: BasicBlock(4, 4), Reader], ids=["the caller", "the model"])
+def test_a_sum_is_not_written_over_what_somebody_reads(kind: Callable[[], nn.Module]) -> None:
+    x = draw(3, 4, 5, 5).contiguous(memory_format=torch.channels_last)
+    model, before = learned(kind(), x), x.clone()
+    folded = fold_norms(model, x.clone(memory_format=torch.preserve_format))
+    with torch.no_grad():
+        torch.testing.assert_close(folded(x), model(before))
+    assert torch.equal(x, before)
 
 
 def test_a_model_that_views_its_maps_still_answers() -> None:

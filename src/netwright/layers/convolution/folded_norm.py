@@ -47,14 +47,17 @@ class FoldedConvolution(nn.Module):
         self.rectifies = rectifies
         self.stride, self.dilation = list(convolution.stride), list(convolution.dilation)
         self.padding, self.groups = [int(side) for side in convolution.padding], convolution.groups
-        self._packed = self._pack()
+        self._given = self._packed()
 
     def forward(self, x: Tensor, *, added: Tensor | None = None, rectifies: bool = False) -> Tensor:
-        """(B, C, I, J) -> (B, E, P, Q), with `added` (B, E, P, Q), and after that ReLU."""
+        """(B, C, I, J) -> (B, E, P, Q), with `added` (B, E, P, Q), and after that ReLU.
+
+        Where there is one operation for all of it, the sum is written to where `added` was.
+        """
         rectifies = rectifies or self.rectifies
-        if self._fits_one_pass(x, added):
-            return self._in_one_pass(x, added, rectifies)
-        if self._packed is not None and x.shape[1] == 1:
+        if self._given is not None and _is_fit(x) and (added is None or _is_fit(added)):
+            return self._in_one_pass(x, added, rectifies, self._given)
+        if self._given is not None and x.shape[1] == 1:
             x = _channel_last(x)  # so is what is made of it, and those behind need not turn it
         out = functional.conv2d(
             x, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups
@@ -64,41 +67,40 @@ class FoldedConvolution(nn.Module):
             return out
         return functional.relu(out, inplace=not torch.is_grad_enabled())
 
-    def _fits_one_pass(self, x: Tensor, added: Tensor | None) -> bool:
-        """Whether oneDNN takes these images.
-
-        A map of one channel, or of one row or column, lies the same in either order of channels and
-        pixels: which one is meant is then guessed, and torch 2.11 refuses what it guessed.
-        """
-        learns = torch.is_grad_enabled() and x.requires_grad
-        is_plain = x.dtype == torch.float32 and x.device.type == "cpu"
-        maps = (x,) if added is None else (x, added)
-        is_clear = len(self.weight) > 1 and all(min(one.shape[1:]) > 1 for one in maps)
-        return self._packed is not None and is_plain and is_clear and not learns
-
-    def _in_one_pass(self, x: Tensor, added: Tensor | None, rectifies: bool) -> Tensor:
-        last = torch.channels_last
-        x, operation = x.contiguous(memory_format=last), torch.ops.mkldnn._convolution_pointwise
-        pace = (self.padding, self.stride, self.dilation, self.groups)
-        given = (self._packed, self.bias, *pace)
+    def _in_one_pass(
+        self, x: Tensor, added: Tensor | None, rectifies: bool, given: tuple[Any, ...]
+    ) -> Tensor:
+        last, operations = torch.channels_last, torch.ops.mkldnn
+        x = x.contiguous(memory_format=last)
         out: Tensor
         if added is None:
-            out = operation(x, *given, "relu" if rectifies else "none", [], "")
+            activation = "relu" if rectifies else "none"
+            out = operations._convolution_pointwise.default(x, *given, activation, [], "")
         else:
             added = added.contiguous(memory_format=last)
-            ending = "relu" if rectifies else None
-            out = operation.binary(x, added, *given, "add", 1.0, ending, [], None)
+            into = operations._convolution_pointwise_.binary
+            out = into(added, x, *given, "add", 1.0, "relu" if rectifies else None, [], None)
         return out
 
-    def _pack(self) -> Tensor | None:
-        """The weights in the order in which oneDNN reads them."""
+    def _packed(self) -> tuple[Any, ...] | None:
+        """What oneDNN gets beside images: the weights in the order in which it reads them first."""
         is_fit = self.weight.dtype == torch.float32 and self.weight.device.type == "cpu"
-        if not is_fit or not torch._C._has_mkldnn or platform.machine() not in PACKED_ON:
+        is_here = torch._C._has_mkldnn and platform.machine() in PACKED_ON
+        if not is_fit or not is_here or len(self.weight) == 1:
             return None
-        packed: Tensor = torch.ops.mkldnn._reorder_convolution_weight(
-            self.weight.detach(), self.padding, self.stride, self.dilation, self.groups
-        )
-        return packed
+        pace = (self.padding, self.stride, self.dilation, self.groups)
+        weight = torch.ops.mkldnn._reorder_convolution_weight(self.weight.detach(), *pace)
+        return weight, self.bias.detach(), *pace
+
+
+def _is_fit(x: Tensor) -> bool:
+    """Whether oneDNN takes these images (B, C, I, J).
+
+    A map of one channel, or of one row or column, lies the same in either order of channels and
+    pixels: which one is meant is then guessed, and torch 2.11 refuses what it guessed.
+    """
+    learns = x.requires_grad and torch.is_grad_enabled()
+    return x.dtype == torch.float32 and x.is_cpu and 1 not in x.shape[1:] and not learns
 
 
 def _channel_last(x: Tensor) -> Tensor:
@@ -150,6 +152,7 @@ def fold_norms(model: nn.Module, example: Tensor) -> nn.Module:
         model: any module.
         example: inputs (B, ...).
     """
+    before = example.clone()
     with evaluating(model):
         wanted, chains = _watch(model, example)
         if not chains or not isinstance(wanted, Tensor):
@@ -163,7 +166,8 @@ def fold_norms(model: nn.Module, example: Tensor) -> nn.Module:
             return model
     apart = TOLERANCE * max(1.0, float(wanted.abs().max()))
     is_same = said.shape == wanted.shape and bool((said - wanted).abs().max() <= apart)
-    return folded if is_same else model
+    is_whole = torch.equal(example, before)  # no sum was written over what the caller gave
+    return folded if is_same and is_whole else model
 
 
 def _sharing_copy(model: nn.Module) -> nn.Module:

@@ -31,7 +31,7 @@ def normalized(
     Args:
         norm: its running statistics move, where it is training; or what it was folded into.
         x: images.
-        added: of the same shape, or None.
+        added: of the same shape, or None; what a norm was folded into may write the sum over it.
         rectifies: whether ReLU comes last.
     """
     out: Tensor

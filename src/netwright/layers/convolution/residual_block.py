@@ -65,7 +65,7 @@ class ResidualBlock(nn.Module, ABC):
     has_shortcut: bool
 
     def forward(self, x: Tensor) -> Tensor:
-        """(B, C, I, J) -> (B, E, I / stride, J / stride)."""
+        """(B, C, I, J) -> (B, E, I / stride, J / stride); x is used up where norms are folded."""
         out, norm = self.convolved(x), self.last_norm
         if isinstance(norm, FoldedConvolution) or has_fused_norm(norm, out):
             return normalized(norm, out, added=self.downsample(x) if self.has_shortcut else None)
