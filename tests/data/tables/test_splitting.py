@@ -7,6 +7,7 @@ from netwright.core.errors import DataError
 from netwright.data.split import hold_out
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.splitting import (
+    check_groups_apart,
     divide,
     divide_by_column,
     find_split_column,
@@ -181,6 +182,21 @@ def test_a_column_of_groups_keeps_their_rows_together() -> None:
         held = [{groups[row] for row in rows.tolist()} for rows in found.values()]
         assert sum(map(len, held)) == len(set.union(*held)) == 10
         assert column or "held out by group, column 'who'" in sentence
+
+
+def test_a_column_that_divides_a_group_is_refused() -> None:
+    cells = {"who": ["a", "b", "a", "c"], "split": ["train", "test", "train", "val"]}
+    whole = RawTable(name="t.csv", columns=cells, positions=range(4))
+    found = divide_by_column(whole, "split", named=False)
+    check_groups_apart(whole, found, "who", "split")
+    check_groups_apart(whole, found, None, "split")  # no group was asked for
+    for row, said in ((1, "group 'a' of column 'who' are in train and in test"),
+                      (3, "group 'a' of column 'who' are in train and in val")):  # fmt: skip
+        who = list(cells["who"])
+        who[row] = "a"
+        leaking = RawTable(name="t.csv", columns={**cells, "who": who}, positions=range(4))
+        with pytest.raises(DataError, match=f"rows of {said} by column 'split'; leave out"):
+            check_groups_apart(leaking, found, "who", "split")
 
 
 def test_a_missing_group_is_refused_by_its_place() -> None:

@@ -387,6 +387,16 @@ def test_a_column_of_groups_is_no_feature_and_keeps_its_rows_together() -> None:
         from_frame(frame, TableConfig(target=("y",), group_column="who", drop=("who",)))
 
 
+def test_groups_that_a_split_column_divides_are_refused() -> None:
+    parts = ["train", "val", "test", "train"] * 10
+    frame = pd.DataFrame({"x": range(40), "who": [0, 1, 2, 3] * 10, "y": [0, 1] * 20})
+    config = TableConfig(target=("y",), group_column="who")
+    assert from_frame(frame.assign(split=parts), config).test is not None
+    leaking = frame.assign(split=["train"] * 39 + ["test"], who=frame["x"] // 2)
+    with pytest.raises(DataError, match="group '19' of column 'who' are in train and in test"):
+        from_frame(leaking, config)
+
+
 def test_robust_scaling_is_kept_with_the_encoder(tmp_path: Path) -> None:
     lines = ["a,y", *(f"{row}.5,{'yn'[row % 2]}" for row in range(1, 40)), "1000000,y"]
     settings: dict[str, Any] = {"target": ("y",), "val_size": 0.0, "test_size": 0.0}

@@ -60,6 +60,14 @@ def test_a_split_column_divides_and_only_training_rows_name_words(tmp_path: Path
     assert data.test.inputs[-1].tolist() == [1, 1, 1, 0, 0]
 
 
+def test_groups_that_a_split_column_divides_are_refused(tmp_path: Path) -> None:
+    rows = [(f"word {row}", "ab"[row % 2], f"g{row}", "train") for row in range(8)]
+    rows += [("word", "a", "g3", "test"), ("other", "b", "g9", "test")]
+    path = write(tmp_path, rows, "text\tkind\twho\tsplit")
+    with pytest.raises(DataError, match="group 'g3' of column 'who' are in train and in test"):
+        load(path, group_column="who")
+
+
 def test_weights_of_words_and_the_length_come_from_training_rows_alone(tmp_path: Path) -> None:
     learned = [(*row, "train") for row in ROWS]
     tested = [("good " * 30, kind, "test") for _, kind in ROWS]

@@ -1,6 +1,7 @@
 """Which rows of a table train, choose and test: by a column of the table, or held out by chance."""
 
 from collections.abc import Mapping
+from itertools import combinations
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -139,6 +140,31 @@ def divide(
     )
     found = {"train": rows[train], "val": rows[val], "test": found["test"]}
     return found, f"{sentence}; {len(val)} of the training rows are held out for validation"
+
+
+def check_groups_apart(
+    table: RawTable, division: Division, group_column: str | None, split_column: str | None
+) -> None:
+    """Refuse a column of splits that puts rows of one group into two of them: their answers leak.
+
+    Args:
+        table: the rows.
+        division: the rows of each part.
+        group_column: the column of groups that the user named, or None.
+        split_column: the column that divides the rows; None: they are held out by group.
+    """
+    if group_column is None or split_column is None:
+        return
+    groups = groups_of(table, group_column)
+    for first, second in combinations(division, 2):
+        rows = division[second]
+        shared = rows[torch.isin(groups[rows], groups[division[first]])]
+        if len(shared):
+            cell = shortened(table.column(group_column)[int(shared[0])])
+            raise DataError(
+                f"{table.name}: rows of group {cell} of column {group_column!r} are in {first} and "
+                f"in {second} by column {split_column!r}; leave out the groups, or that column"
+            )
 
 
 def groups_of(table: RawTable, column: str) -> Tensor:

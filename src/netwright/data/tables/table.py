@@ -20,7 +20,13 @@ from netwright.data.tables.features.text_feature import MOST_WORDS
 from netwright.data.tables.raw_table import RawTable, listed
 from netwright.data.tables.reading import read_table
 from netwright.data.tables.scaling import ScalingKind
-from netwright.data.tables.splitting import AUTOMATIC, Division, divide, find_split_column
+from netwright.data.tables.splitting import (
+    AUTOMATIC,
+    Division,
+    check_groups_apart,
+    divide,
+    find_split_column,
+)
 from netwright.data.tables.targets import TargetEncoder, check_present
 from netwright.data.tables.training_column import TrainingColumn
 
@@ -172,6 +178,7 @@ def divide_rows(
         classes=targets if target.kind == "class" else None,
         group_column=config.group_column,
     )
+    check_groups_apart(table, division, config.group_column, split_column)
     return DividedRows(
         table=table,
         target=target,

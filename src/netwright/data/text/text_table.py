@@ -17,7 +17,12 @@ from netwright.data.dataset import Data, Split, check_data
 from netwright.data.source import DataConfig, Source
 from netwright.data.tables.dialect import Encoding
 from netwright.data.tables.raw_table import RawTable
-from netwright.data.tables.splitting import SplitColumn, divide_by_settings
+from netwright.data.tables.splitting import (
+    SplitColumn,
+    check_groups_apart,
+    divide_by_settings,
+    find_split_column,
+)
 from netwright.data.tables.targets import TargetEncoder, check_present
 from netwright.data.text.catalog import TOKENIZERS
 from netwright.data.text.encoder import share
@@ -140,6 +145,8 @@ def text_table_data(
         classes=targets if target.kind == "class" else None,
         group_column=config.group_column,
     )
+    split_column = find_split_column(kept, config.split_column)
+    check_groups_apart(kept, division, config.group_column, split_column)
     texts = kept.column(config.text)
     tokenizer = (
         _fitted([texts[row] for row in division["train"].tolist()], config)
