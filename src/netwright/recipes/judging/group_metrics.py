@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from netwright.core.errors import ConfigError
 from netwright.data.tables.cells import as_date, fitting_date_forms
 from netwright.data.tables.encoding import TableEncoder
+from netwright.metrics.metric_text import metric_text
 from netwright.train.evaluate import evaluate
 
 if TYPE_CHECKING:
@@ -54,7 +55,10 @@ class GroupMetrics:
         every += [(name, self.rows[name], self.metrics[name]) for name in self.rows]
         return [
             {self.column: name, "rows": f"{count:,}"}
-            | {metric: f"{found[metric]:.4f}" if metric in found else "-" for metric in self.whole}
+            | {
+                metric: metric_text(found[metric]) if metric in found else "-"
+                for metric in self.whole
+            }
             for name, count, found in every
         ]
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from netwright.metrics.metric_text import metric_text
 from netwright.recipes.saved.run_record import RunRecord
 
 
@@ -13,8 +14,8 @@ def metric_rows(
     return [
         {
             "metric": name,
-            "this run": f"{value:.4f}",
-            "baseline": f"{baseline[name]:.4f}" if name in baseline else "-",
+            "this run": metric_text(value),
+            "baseline": metric_text(baseline[name]) if name in baseline else "-",
         }
         for name, value in metrics.items()
     ]

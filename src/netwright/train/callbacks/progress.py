@@ -6,6 +6,7 @@ from itertools import islice, takewhile
 from statistics import fmean
 
 from netwright.core.terminal.console import Bar
+from netwright.metrics.metric_text import metric_text
 from netwright.train.callback import Callback
 from netwright.train.profiling.throughput import Throughput, in_words
 from netwright.train.state import TrainState
@@ -120,7 +121,7 @@ def _measures(state: TrainState) -> str:
     now = takewhile(lambda row: row.step == state.step, reversed(state.history.rows))
     found: dict[str, list[str]] = {}
     for row in reversed([row for row in now if row.split != STEP and row.epoch == state.epoch]):
-        found.setdefault(row.name, []).append(f"{row.split} {row.value:.4f}")
+        found.setdefault(row.name, []).append(f"{row.split} {metric_text(row.value)}")
     return "  ".join(f"{name}: {', '.join(values)}" for name, values in found.items())
 
 
