@@ -7,6 +7,7 @@ import pytest
 
 from netwright.core.config import Config
 from netwright.core.errors import ConfigError
+from netwright.data.tables.table import TableConfig
 from netwright.recipes.plan.given_settings import Kinds, given_to, sort_settings
 from netwright.train.settings import TrainConfig
 from tests.repetition import for_each
@@ -83,6 +84,15 @@ def test_what_is_unclear_is_refused(settings: dict[str, Any], sentence: str) -> 
 def test_what_is_ready_takes_no_settings(name: str) -> None:
     with pytest.raises(ConfigError, match=f"unknown setting '{name}'; there are none"):
         sort_settings({name: 1}, {"model": None, "data": None, "train": TrainConfig})
+
+
+@pytest.mark.parametrize("name", ["data.window", "window"])
+def test_a_setting_of_series_is_no_setting_of_a_table_and_says_how_to_have_it(name: str) -> None:
+    table = {"data": TableConfig, "train": TrainConfig}
+    with pytest.raises(ConfigError, match=f"unknown setting '{name}'.* has it: data.name=series"):
+        sort_settings({name: 5}, table)
+    with pytest.raises(ConfigError, match=f"unknown setting '{name}'; there are "):
+        sort_settings({name: 5}, KINDS)
 
 
 def test_what_may_be_meant_for_a_section() -> None:

@@ -12,11 +12,13 @@ from typing import Any
 from netwright.core.checks import nearest
 from netwright.core.config import Config, changed_fields, field_names
 from netwright.core.errors import ConfigError
+from netwright.data.catalog import SOURCES
 from netwright.train.settings import TrainConfig
 
 SECTIONS = ("model", "data", "train")
 OF_FIT = frozenset({"validation", "test", "groups", "callbacks", "start_from", "resume", "allow"})
 SOURCE = "data.name"  # no setting of any source: which source it is
+AS_SERIES = "a file that is read as a series has it: data.name=series"
 
 Settings = Mapping[str, Any]
 Kinds = Mapping[str, type[Config] | None]
@@ -69,7 +71,8 @@ def sort_settings(
         if name in OF_FIT:
             raise ConfigError(f"{name!r} is an argument of nw.fit alone")
         if not owners:
-            raise ConfigError(f"unknown setting {name!r}{_hint(name, known)}")
+            hint = f"; {AS_SERIES}" if _is_of_series(name, kinds) else _hint(name, known)
+            raise ConfigError(f"unknown setting {name!r}{hint}")
         paths = [f"{section}.{name}" for section in owners]
         if len(owners) > 1:
             raise ConfigError(
@@ -98,6 +101,8 @@ def check_places(sections: Mapping[str, Settings], kinds: Kinds) -> None:
                     else f"{name} is a setting of {owners[0]} here: {place}"
                 )
                 raise ConfigError(f"unknown setting '{section}.{name}'; {hint}")
+            if not owners and section == "data" and _is_of_series(name, kinds):
+                raise ConfigError(f"unknown setting 'data.{name}'; {AS_SERIES}")
 
 
 def known_names(kinds: Kinds) -> dict[str, list[str]]:
@@ -105,6 +110,12 @@ def known_names(kinds: Kinds) -> dict[str, list[str]]:
     return {
         section: field_names(kind) if kind is not None else [] for section, kind in kinds.items()
     }
+
+
+def _is_of_series(name: str, kinds: Kinds) -> bool:
+    """Whether a series has a setting that the table lacks; asked where one is refused alone."""
+    is_table = kinds.get("data") is SOURCES.load("table").config
+    return is_table and name in field_names(SOURCES.load("series").config)
 
 
 def _hint(name: str, known: Mapping[str, list[str]], section: str = "") -> str:
