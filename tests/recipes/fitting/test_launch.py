@@ -12,11 +12,13 @@ import textwrap
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import netwright
 from netwright.core.errors import ConfigError, PeerError
+from netwright.recipes.fitting import launch as launching
 from netwright.recipes.fitting.launch import ADVICE, LOST_PEER, launch
 
 START = """
@@ -345,6 +347,39 @@ def test_what_a_rank_started_ends_with_it(program: Program, tmp_path: Path) -> N
     )
     assert launch([], 2, PATIENT) == 3
     assert all_gone(*(int((tmp_path / f"child-{rank}").read_text()) for rank in range(2)))
+
+
+def test_a_signal_ends_a_start_that_is_under_way(
+    program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program(
+        """
+        count = []
+        signal.signal(signal.SIGTERM, lambda *_: count.append(1))
+        (here / f"ready-{rank}").write_text("yes")
+        while not count:
+            time.sleep(0.01)
+        sys.exit(143)
+        """
+    )
+    start = launching._start
+
+    def start_and_be_ended(*arguments: Any) -> launching.Rank:
+        rank = start(*arguments)
+        wait_for(tmp_path / f"ready-{rank.number}")
+        os.kill(os.getpid(), signal.SIGTERM)
+        return rank
+
+    monkeypatch.setattr(launching, "_start", start_and_be_ended)
+    assert launch([], 2, PATIENT) == 143
+    assert not (tmp_path / "ready-1").exists()
+
+
+def test_more_processes_than_a_machine_bears_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(launching, "_start", lambda *_: pytest.fail("a process was started"))
+    with pytest.raises(ConfigError, match=r"there may be 16 .* 8 for each of its 2 cores, got 17$"):
+        launch([], 17, PATIENT)
 
 
 def test_the_launcher_needs_no_torch_and_no_processes_are_refused() -> None:

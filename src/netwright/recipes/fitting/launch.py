@@ -22,6 +22,7 @@ from netwright.core.terminal.interrupts import EXIT_CODES, Interrupt
 
 LOST_PEER = PeerError.exit_code  # of a rank that lost another one, and is not to blame
 ENDED_WELL = {0, *EXIT_CODES.values()}
+MOST_OF_A_CORE = 8  # processes: a slip of the finger would take the memory of the whole machine
 LAST_WORDS = 1.5  # seconds in which the others may end by themselves after one has failed
 PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
 ADVICE = "the run is saved up to its last checkpoint: resume it with --resume auto"
@@ -65,10 +66,18 @@ def launch(arguments: list[str], processes: int, timeout: float) -> int:
     """
     if processes < 1:
         raise ConfigError(f"there must be 1 process or more, got {processes}")
+    most = MOST_OF_A_CORE * (cores := os.cpu_count() or 1)
+    if processes > most:
+        raise ConfigError(
+            f"there may be {most} processes on this machine, {MOST_OF_A_CORE} for each of its "
+            f"{cores} cores, got {processes}"
+        )
     ranks: list[Rank] = []
     with tempfile.TemporaryDirectory(prefix="netwright-") as folder, Interrupt() as interrupt:
         try:
             for number in range(processes):
+                if ranks and interrupt.signal is not None:  # passed on to those that began
+                    break
                 ranks.append(_start(arguments, number, processes, Path(folder)))
             late = _watch(ranks, interrupt, timeout)
             return _conclude(ranks, late, timeout)
