@@ -3,6 +3,7 @@
 import errno
 import os
 import threading
+import time
 
 import pytest
 
@@ -66,6 +67,37 @@ def test_a_slow_disk_holds_up_nobody_else(studio: Open, monkeypatch: pytest.Monk
     finally:
         is_written.set()
     assert sent.result(30).status == 200
+
+
+def test_a_file_has_its_name_when_it_is_whole(
+    studio: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A studio that is killed meanwhile leaves no half of a table that is taken for all of it."""
+    seen: list[str] = []
+    visitor, write = studio(), os.write
+
+    def look(handle: int, part: bytes) -> int:
+        seen.extend(path.name for path in (visitor.folder / "uploads").iterdir())
+        return write(handle, part)
+
+    monkeypatch.setattr("netwright.apps.studio.uploads.os.write", look)
+    assert send(visitor, "a.csv").json == {"path": "uploads/a.csv"}
+    (part,) = seen
+    assert part.startswith(".") and part.endswith(".part")  # no data that is offered
+    assert [path.name for path in (visitor.folder / "uploads").iterdir()] == ["a.csv"]
+
+
+def test_what_a_killed_studio_left_is_cleared_when_nobody_can_write_to_it_any_more(
+    studio: Open,
+) -> None:
+    visitor = studio()
+    folder = visitor.folder / "uploads"
+    folder.mkdir()
+    for name, age in ((".old.part", 700), (".new.part", 500), ("old.part", 700)):
+        (folder / name).write_text("half")
+        os.utime(folder / name, times=(time.time() - age,) * 2)
+    send(visitor, "a.csv")
+    assert {path.name for path in folder.iterdir()} == {"a.csv", ".new.part", "old.part"}
 
 
 def test_the_refusal_of_a_name_says_what_names_may_hold(studio: Open) -> None:

@@ -1,8 +1,12 @@
-"""Files that a browser sends: streamed to disk in the folder, under a plain name, up to a size."""
+"""Files that a browser sends: streamed to disk in the folder, under a plain name, up to a size.
+
+A file has its name when it is whole: half a table would be trained on as if it were all of it.
+"""
 
 import asyncio
 import os
 import re
+import time
 from contextlib import suppress
 from http import HTTPStatus
 from itertools import count
@@ -13,12 +17,13 @@ from starlette.requests import Request
 from netwright.apps.server.refusal import RefusalError
 from netwright.apps.studio.data_choices import ENDINGS
 from netwright.core.errors import ConfigError
-from netwright.core.files.inside import Folder, open_folder
+from netwright.core.files.inside import Folder, new_name, open_folder
 from netwright.core.files.storage import make_folder
 
 UPLOADS = "uploads"
 MOST_BYTES = 512_000_000
 MOST_SECONDS = 600.0
+PART = (".", ".part")  # how the name of a file that arrives begins and ends
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _.-]{0,99}")
 
 
@@ -35,14 +40,14 @@ async def take_upload(request: Request, top: Path) -> str:
         _check_size(int(declared))
     make_folder(top / UPLOADS)
     with open_folder(top / UPLOADS, top) as folder:
-        written, handle = _new_file(folder, name)
+        _remove_parts(folder)
+        part = new_name(*PART)
         try:
-            async with asyncio.timeout(MOST_SECONDS):
-                await _write(request, handle)
+            await _receive(request, folder.new_file(part))
+            return f"{UPLOADS}/{_give_name(folder, part, name)}"
         except BaseException as error:
-            os.close(handle)
             with suppress(OSError):
-                folder.unlink(written)
+                folder.unlink(part)
             if isinstance(error, TimeoutError):
                 sentence = f"the file did not arrive within {MOST_SECONDS:g} seconds"
                 raise RefusalError(HTTPStatus.REQUEST_TIMEOUT, sentence) from None
@@ -50,8 +55,15 @@ async def take_upload(request: Request, top: Path) -> str:
                 sentence = f"the file cannot be written: {error.strerror}"
                 raise RefusalError(HTTPStatus.INSUFFICIENT_STORAGE, sentence) from None
             raise
+
+
+async def _receive(request: Request, handle: int) -> None:
+    try:
+        async with asyncio.timeout(MOST_SECONDS):
+            await _write(request, handle)
+            await asyncio.to_thread(os.fsync, handle)
+    finally:
         os.close(handle)
-    return f"{UPLOADS}/{written}"
 
 
 async def _write(request: Request, handle: int) -> None:
@@ -81,11 +93,23 @@ def _write_all(handle: int, part: bytes) -> None:
         left = left[os.write(handle, left) :]
 
 
-def _new_file(folder: Folder, name: str) -> tuple[str, int]:
-    """A file of this name; where it is taken, NAME-2, NAME-3 and so on."""
+def _give_name(folder: Folder, part: str, name: str) -> str:
+    """The name of a file that is whole; where this one is taken, NAME-2, NAME-3 and so on."""
     stem, dot, ending = name.rpartition(".")
     for number in count(1):
         free = name if number == 1 else f"{stem}-{number}{dot}{ending}"
         with suppress(FileExistsError):
-            return free, folder.new_file(free)
+            os.close(folder.new_file(free))  # no other upload has it now
+            folder.replace(part, free)
+            return free
     raise ConfigError("no name is free")
+
+
+def _remove_parts(folder: Folder) -> None:
+    """Clear what a studio that was killed left of files; those of others may still arrive."""
+    start, end = PART
+    for name in folder.names():
+        if name.startswith(start) and name.endswith(end):
+            with suppress(OSError):
+                if folder.status(name).st_mtime < time.time() - MOST_SECONDS:
+                    folder.unlink(name)
