@@ -292,6 +292,16 @@ def test_the_same_rows_in_another_folder_are_the_same_search(tmp_path: Path) -> 
     assert here == there != elsewhere
 
 
+def test_where_the_files_of_a_recipe_lie_is_no_part_of_the_name(tmp_path: Path) -> None:
+    names = set()
+    for place in ("here", "there"):
+        folder = tmp_path / place
+        pairs = {"path": f"{folder}/en", "target_path": f"{folder}/de", "vocabulary": f"{folder}/r"}
+        recipe = {"model": "transformer", "data": {"name": "text-pairs", **pairs}}
+        names.add(study_name(replace(plan(), recipe=parse_recipe(recipe))))
+    assert len(names) == 1
+
+
 def test_vectors_of_words_are_known_by_what_they_hold(tmp_path: Path) -> None:
     names = []
     for folder, line in {"here": "film 1 2", "there": "film 1 2", "elsewhere": "film 1 3"}.items():

@@ -26,6 +26,7 @@ from urllib.parse import parse_qsl, urlsplit
 from netwright.core.errors import ConfigError, NetwrightError, RunError
 from netwright.core.terminal.console import print_message
 from netwright.data.files.download import is_offline
+from netwright.recipes.plan.recipe_paths import PATHS
 from netwright.recipes.saved.take_vectors import with_file_sum
 from netwright.recipes.search.plan import SearchPlan
 from netwright.recipes.search.server_address import SCHEME
@@ -47,7 +48,6 @@ WAITS = (
     f"server ends the session of a machine that is lost within a minute"
 )
 MAY_DIFFER = ("storage", "trials")  # what machines may name otherwise in the same search
-PLACES = (("data", "path"), ("data", "vocabulary"), ("model", "embeddings"))  # of files
 LOCAL = ("", "localhost", "127.0.0.1", "::1")
 
 
@@ -59,8 +59,9 @@ def study_name(plan: SearchPlan) -> str:
     vectors = with_file_sum(plan.recipe.model_settings)
     whole = replace(plan, recipe=replace(plan.recipe, model_settings=vectors)).to_mapping()
     kept = {name: one for name, one in whole.items() if name not in MAY_DIFFER}
-    for section, setting in PLACES:
-        kept["recipe"][section].pop(setting, None)
+    for section, settings in PATHS.items():
+        for setting in settings:
+            kept["recipe"][section].pop(setting, None)
     text = json.dumps(kept, sort_keys=True, default=str)
     return f"netwright-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
