@@ -16,6 +16,11 @@ def test_each_run_takes_what_suits_its_inputs(folders: dict[str, Path]) -> None:
     assert found["letters"] == Accepted(())
 
 
+def test_the_forms_are_not_worked_out_for_each_request(folders: dict[str, Path]) -> None:
+    run = nw.open_run(folders["iris"])
+    assert accepted_forms(run) is accepted_forms(run)
+
+
 def test_only_a_language_model_generates(folders: dict[str, Path]) -> None:
     assert [name for name, one in folders.items() if can_generate(nw.open_run(one))] == ["letters"]
 

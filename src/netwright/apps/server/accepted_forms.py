@@ -1,8 +1,10 @@
 """In which forms a run can be asked: the keys of a JSON body, and other kinds of body."""
 
 from dataclasses import dataclass
+from functools import cache
 
 from netwright.data.images.encoder import ImageEncoder
+from netwright.data.preprocessing import Preprocessor
 from netwright.data.series.encoder import SeriesEncoder
 from netwright.data.series.symbols import SymbolEncoder
 from netwright.data.tables.encoding import TableEncoder
@@ -37,14 +39,18 @@ class Accepted:
 
 def accepted_forms(run: Run) -> Accepted:
     """The forms that suit the run's inputs."""
-    encoder = run.preprocessor
-    if isinstance(encoder, TableEncoder | SeriesEncoder | SpanEncoder):
+    return _forms_of(type(run.preprocessor))
+
+
+@cache  # every request asks, and to compare a class with ten others takes longer than to read JSON
+def _forms_of(encoder: type[Preprocessor]) -> Accepted:
+    if issubclass(encoder, TableEncoder | SeriesEncoder | SpanEncoder):
         return Accepted(("rows",), (CSV,))
-    if isinstance(encoder, RowEncoder | PairEncoder):
+    if issubclass(encoder, RowEncoder | PairEncoder):
         return Accepted(("rows", "texts"), (CSV, LINES))
-    if isinstance(encoder, TagEncoder | SymbolEncoder):
+    if issubclass(encoder, TagEncoder | SymbolEncoder):
         return Accepted(("texts",), (LINES,))
-    if isinstance(encoder, ImageEncoder):
+    if issubclass(encoder, ImageEncoder):
         return Accepted(("images",), (IMAGE,))
     if encoder.kind == "arrays":
         return Accepted(("rows", "inputs"), (CSV,))
