@@ -79,4 +79,7 @@ class LBFGS(EagerOptimizer, torch.optim.LBFGS):
 
 def torch_kind(optimizer: torch.optim.Optimizer) -> type[torch.optim.Optimizer]:
     """The class whose step is taken: torch's for one of this file, else the optimizer's own."""
-    return next(kind for kind in type(optimizer).__mro__ if kind.__module__ != __name__)
+    for kind in type(optimizer).__mro__:  # each update asks: a generator takes longer
+        if kind.__module__ != __name__:
+            break
+    return kind

@@ -126,6 +126,22 @@ def test_another_class_of_optimizer_takes_its_own_step() -> None:
     assert not step_directly(optimizer)
 
 
+@for_each("was_on", [True, False])
+def test_slopes_are_recorded_as_before_also_where_the_kernel_fails(was_on: bool) -> None:
+    model = network()
+    optimizer = optimizer_of(model, torch.optim.Adam)
+    give_gradients(model, 0)
+    optimizer.step()
+    give_gradients(model, 1)
+    with torch.set_grad_enabled(was_on):
+        assert step_directly(optimizer)
+        assert torch.is_grad_enabled() == was_on
+        optimizer.param_groups[1]["eps"] = "a text"
+        with pytest.raises(TypeError):
+            step_directly(optimizer)
+        assert torch.is_grad_enabled() == was_on
+
+
 def test_training_calls_the_usual_step_once(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
     usual = eager.Adam.step

@@ -16,7 +16,6 @@ from netwright.optimizers.eager import torch_kind
 
 KINDS = (torch.optim.Adam, torch.optim.AdamW)
 ODD = ("amsgrad", "capturable", "differentiable")  # settings that are left to `Optimizer.step`
-COPIED = ("lr", "weight_decay", "eps", "maximize", "amsgrad")
 
 
 class _Call(NamedTuple):
@@ -27,7 +26,6 @@ class _Call(NamedTuple):
     settings: dict[str, Any]
 
 
-@torch.no_grad()
 def step_directly(optimizer: torch.optim.Optimizer) -> bool:
     """Move the weights that have gradients, where all of them have been moved before.
 
@@ -41,11 +39,16 @@ def step_directly(optimizer: torch.optim.Optimizer) -> bool:
         if (call := _call(optimizer, group)) is None:
             return False
         calls.append(call)
-    for kernel, tensors, settings in calls:
-        if tensors[0]:
-            for step in tensors[-1]:
-                step.fill_(step.item() + 1)  # quicker than a sum of all tensors
-            kernel(*tensors, **settings)
+    had_slopes = torch.is_grad_enabled()
+    torch._C._set_grad_enabled(False)  # `no_grad` makes three objects for it each time
+    try:
+        for kernel, tensors, settings in calls:
+            if tensors[0]:
+                for step in tensors[-1]:
+                    step.fill_(step.item() + 1)  # quicker than a sum of all tensors
+                kernel(*tensors, **settings)
+    finally:
+        torch._C._set_grad_enabled(had_slopes)
     optimizer._opt_called = True  # type: ignore[attr-defined]  # torch's schedules ask for it
     return True
 
@@ -71,7 +74,8 @@ def _call(optimizer: torch.optim.Optimizer, group: dict[str, Any]) -> _Call | No
         if gradient is None:
             continue
         moments = optimizer.state.get(weight)
-        if not moments or not _is_usual(weight, gradient):
+        is_usual = weight.dtype is torch.float32 and weight.is_cpu
+        if not moments or not is_usual or gradient.layout is not torch.strided:
             return None
         learned.append(weight)
         gradients.append(gradient)
@@ -79,12 +83,16 @@ def _call(optimizer: torch.optim.Optimizer, group: dict[str, Any]) -> _Call | No
         squares.append(moments["exp_avg_sq"])
         steps.append(moments["step"])
     beta1, beta2 = group["betas"]
-    settings = {name: group[name] for name in COPIED}
-    settings |= {"beta1": beta1, "beta2": beta2, "grad_scale": None, "found_inf": None}
+    settings = {
+        "lr": group["lr"],
+        "beta1": beta1,
+        "beta2": beta2,
+        "weight_decay": group["weight_decay"],
+        "eps": group["eps"],
+        "amsgrad": False,
+        "maximize": group["maximize"],
+        "grad_scale": None,
+        "found_inf": None,
+    }
     kernel = torch._fused_adamw_ if group["decoupled_weight_decay"] else torch._fused_adam_
     return _Call(kernel, tensors, settings)
-
-
-def _is_usual(weight: Tensor, gradient: Tensor) -> bool:
-    is_float = weight.dtype is torch.float32
-    return is_float and weight.is_cpu and gradient.layout is torch.strided
