@@ -114,6 +114,34 @@ def test_padding_does_not_count() -> None:
     assert with_padding.mean > 100
 
 
+class InSegments(nn.Module):
+    """Tokens, each with the vector of its segment, 0 or 1, which is no padding."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words, self.segments = nn.Embedding(3, 2), nn.Embedding(2, 2)
+        self.mixed = nn.Linear(2, 2, bias=False)
+
+    def word_table(self) -> Tensor:
+        return self.words.weight
+
+    def told_table(self) -> None:
+        return None
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        mixed: Tensor = self.mixed(self.words(tokens) + self.segments(tokens.clamp_max(0)))
+        return mixed
+
+
+def test_a_segment_of_the_number_of_padding_is_none() -> None:
+    torch.manual_seed(0)
+    model, tokens = InSegments(), torch.tensor([[1, 2, 0, 0], [2, 0, 0, 0]])
+    *_, mixed = activities(model, tokens, padding=0)
+    values = model(tokens).detach()[tokens != 0]
+    assert mixed.mean == pytest.approx(float(values.mean()), rel=1e-5)
+    assert mixed.std == pytest.approx(float(values.std(correction=0)), rel=1e-5)
+
+
 def test_a_recurrence_counts_the_steps_before_the_padding_and_its_gates_belong_to_it() -> None:
     torch.manual_seed(0)
 

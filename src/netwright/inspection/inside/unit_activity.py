@@ -11,7 +11,7 @@ Shapes: B examples, T steps, U units, N values of a unit.
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -102,6 +102,17 @@ class Gathered(Protocol):
         """The values (N, U) of one more call."""
 
 
+@runtime_checkable
+class NamesItsTables(Protocol):
+    """A model that says which of its embeddings are of tokens: not of segments, or of distances."""
+
+    def word_table(self) -> Tensor | None:
+        """The vectors of the tokens that are read; None where there are none."""
+
+    def told_table(self) -> Tensor | None:
+        """Those of the tokens that a decoder is told, where they are others."""
+
+
 Kind = TypeVar("Kind", bound=Gathered)
 Start = Callable[[str, Activation, Tensor], Kind]
 
@@ -163,11 +174,18 @@ def gather_values(
         start: path, activation and first values (N, U) of a layer -> what gathers its values.
     """
     with evaluating(model), running_modules(model) as running:
-        watch = _Watch(running, padding, start)
+        watch = _Watch(running, padding, start, _token_tables(model))
         with watching_layers(model, watch.note_layer), WatchedCalls(watch.note_call):
             model(inputs)
     watch.close()
     return list(watch.rows.values())
+
+
+def _token_tables(model: nn.Module) -> list[Tensor]:
+    """The embeddings of tokens; none where the model does not say: then all of them are."""
+    if not isinstance(model, NamesItsTables):
+        return []
+    return [table for table in (model.word_table(), model.told_table()) if table is not None]
 
 
 @dataclass
@@ -187,10 +205,13 @@ class _Watch(Generic[Kind]):
         running: the paths of the modules that are running, the innermost last.
         padding: the token that does not count.
         start: begins to gather the values of a layer.
+        tables: the embeddings of tokens; empty: all.
     """
 
-    def __init__(self, running: list[str], padding: int | None, start: Start[Kind]) -> None:
-        self.running, self.padding, self.start = running, padding, start
+    def __init__(
+        self, running: list[str], padding: int | None, start: Start[Kind], tables: list[Tensor]
+    ) -> None:
+        self.running, self.padding, self.start, self.tables = running, padding, start, tables
         self.rows: dict[tuple[str, bool, Activation, int], Kind] = {}
         self.open: _Open | None = None
         self.counted: Tensor | None = None  # which places of the last tokens count, (B, T)
@@ -218,7 +239,7 @@ class _Watch(Generic[Kind]):
     ) -> Any:
         """Torch's functions: norms and activations go on with what is open."""
         name = func.__name__.removesuffix("_")
-        if name == "embedding" and self.padding is not None:
+        if name == "embedding" and self.padding is not None and self._is_of_tokens(args[1]):
             self.counted = args[0] != self.padding
         follows = self.open is not None and bool(args) and args[0] is self.open.values
         activation = activation_called(name, args, kwargs)
@@ -229,6 +250,9 @@ class _Watch(Generic[Kind]):
             self.open.values = result
             self.open.activation = activation or self.open.activation
         return result
+
+    def _is_of_tokens(self, table: Tensor) -> bool:
+        return not self.tables or any(table is known for known in self.tables)
 
     def close(self) -> None:
         """Nothing more works on the open layer: gather its values."""
