@@ -36,6 +36,7 @@ EACH = "every value is different (id-like)"
         ("a", ["x", "", "x"], "category", ""),
         ("a", ["5", "", "5"], "number", ""),
         ("a", ["2024-01-01", "2024-01-02"], "date", ""),
+        ("a", ["12/31/23", "1/2/24"], "date", "years of two digits are 1969 to 2068"),
         ("a", [f"n{i}" for i in COUNT], "id", EACH),
         (
             "review",

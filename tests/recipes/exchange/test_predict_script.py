@@ -73,7 +73,7 @@ def test_a_table_with_missing_cells_categories_dates_and_words(
     new.write_text(
         TABLE.replace(",price", "")
         + "3.5,blue,2024-05-03,01.03.2023,Old is GOOD\n"
-        + ",TRUE,2023-01-31 06:00,31.12.2022,\n1e9,1,,,anew\n"
+        + ",TRUE,2023-01-31 06:00,31.12.2022 9:05 PM,\n1e9,1,,2023-03-01,anew\n"
         + '2,red,2024-05-03,01.03.2023,"good\nold\u2028new"\n',
         encoding="utf-8",
     )

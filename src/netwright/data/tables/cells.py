@@ -22,10 +22,15 @@ from netwright.data.tables.number_marks import (
 from netwright.data.tables.raw_table import RawTable
 
 # "iso" is 2024-12-31, with or without a time; the others may be followed by a time too.
-NUMERIC_DATES = ("iso", "%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y")
-# Months in English, whole or by three letters: 3 Mar 2021, 03-March-2021; Mar 3, 2021.
+NUMERIC_DATES = (
+    *("iso", "%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%m-%d-%Y", "%d-%m-%Y"),
+    *("%d.%m.%y", "%m/%d/%y", "%d/%m/%y"),
+)
+# Months in English, whole or by three letters: 3 Mar 2021, 03-March-2021, 3-Mar-21; Mar 3, 2021.
+_DAY_MONTH = r"(?P<day>\d{1,2})[ -](?P<month>[A-Za-z]{3,9})\.?[ -]"
 NAMED_DATES = {
-    "%d %b %Y": re.compile(r"(?P<day>\d{1,2})[ -](?P<month>[A-Za-z]{3,9})\.?[ -](?P<year>\d{4})"),
+    "%d %b %Y": re.compile(rf"{_DAY_MONTH}(?P<year>\d{{4}})"),
+    "%d %b %y": re.compile(rf"{_DAY_MONTH}(?P<year>\d{{2}})(?!\d)"),
     "%b %d, %Y": re.compile(r"(?P<month>[A-Za-z]{3,9})\.? (?P<day>\d{1,2}),? (?P<year>\d{4})"),
 }
 DATE_FORMS = (*NUMERIC_DATES, *NAMED_DATES)
@@ -43,38 +48,58 @@ Value = TypeVar("Value")
 
 
 def as_date(text: str, form: str) -> datetime | None:
-    """The date in a cell, or None; a time zone is dropped, the clock's reading is kept."""
-    if form in NAMED_DATES:
-        return _named_date(text, NAMED_DATES[form])
-    if not text[:1].isdigit():
-        return None
-    try:
-        if form == "iso":
+    """The date in a cell, or None; a time zone is dropped, the clock's reading is kept.
+
+    2024-12-31 can be read in one way alone, and is, whatever the form.
+    """
+    if form == "iso" or text[4:5] == "-":
+        try:
             return datetime.fromisoformat(text).replace(tzinfo=None)
-        if form[2] not in text:  # the separator; asking first saves most of the time
+        except ValueError:
             return None
-        day, _, clock = text.partition(" ")
-        at = time.fromisoformat(clock).replace(tzinfo=None) if clock else time()
-        return datetime.combine(datetime.strptime(day, form), at)
+    return named_date(text, form) if form in NAMED_DATES else numeric_date(text, form)
+
+
+def numeric_date(text: str, form: str) -> datetime | None:
+    """The date in a cell that names its month by a number."""
+    if not text[:1].isdigit() or form[2] not in text:  # the separator: most others end here
+        return None
+    day, _, clock = text.partition(" ")
+    try:
+        return datetime.combine(datetime.strptime(day, form), clock_time(clock))
     except ValueError:
         return None
 
 
-def _named_date(text: str, shape: "re.Pattern[str]") -> datetime | None:
-    found = shape.match(text)
+def named_date(text: str, form: str) -> datetime | None:
+    """The date in a cell that names its month by a word."""
+    found = NAMED_DATES[form].match(text)
     month = MONTH_NUMBERS.get(found["month"].lower()) if found else None
     if found is None or month is None:
         return None
-    rest = text[found.end() :]
+    year, rest = found["year"], text[found.end() :]
+    if rest and rest[0] not in {" ", "T"}:
+        return None
     try:
-        day = datetime(int(found["year"]), month, int(found["day"]))
-        if not rest:
-            return day
-        if rest[0] not in {" ", "T"}:
-            return None
-        return datetime.combine(day, time.fromisoformat(rest[1:].strip()).replace(tzinfo=None))
+        if len(year) == 2:
+            year = str(datetime.strptime(year, "%y").year)
+        day = datetime(int(year), month, int(found["day"]))
+        return datetime.combine(day, clock_time(rest[1:].strip()))
     except ValueError:
         return None
+
+
+def clock_time(text: str) -> time:
+    """The time beside a date, midnight where there is none: 10:30:00+02:00, 9:05, 3:15 PM."""
+    if not text:
+        return time()
+    half = re.fullmatch(r"(\d{1,2})(:\d\d(?::\d\d)?) ?([AaPp])\.?[Mm]\.?", text)
+    if half:
+        if not 1 <= int(half[1]) <= 12:
+            raise ValueError(text)
+        hours = int(half[1]) % 12 + 12 * (half[3] in "Pp")
+        text = f"{hours:02d}{half[2]}"
+    return time.fromisoformat(f"0{text}" if text[1:2] == ":" else text).replace(tzinfo=None)
 
 
 def category_key(text: str) -> str:
@@ -238,6 +263,8 @@ def fitting_date_forms(counts: Mapping[str, int]) -> list[str]:
     """The forms in which (nearly) all of the cells are dates: the best one, or the best ones."""
     shares = {form: share_of(counts, partial(as_date, form=form)) for form in DATE_FORMS}
     best = max(shares.values())
+    if shares["iso"] == best >= CLEAR_SHARE:  # which all other forms read as well
+        return ["iso"]
     return [form for form, share in shares.items() if share == best >= CLEAR_SHARE]
 
 

@@ -102,7 +102,7 @@ def infer_column(column: TrainingColumn) -> Inference:
         return Inference(kind="number")  # fitting it will refuse the few cells that are none
     forms = fitting_date_forms(column.counts)
     if forms:
-        return Inference(kind="date", date_form=_one_form(column, forms))
+        return _date(_one_form(column, forms))
     check_commas(column.table, column.name, column.rows)
     return _infer_text(column.name, column.counts)
 
@@ -117,7 +117,12 @@ def forced_column(column: TrainingColumn, kind: GivenKind) -> Inference:
     if kind != "date":
         return Inference(kind=kind)
     forms = fitting_date_forms(column.counts)
-    return Inference(kind="date", date_form=_one_form(column, forms) if forms else "iso")
+    return _date(_one_form(column, forms) if forms else "iso")
+
+
+def _date(form: str) -> Inference:
+    remark = "years of two digits are 1969 to 2068" if form.endswith("%y") else ""
+    return Inference(kind="date", date_form=form, remark=remark)
 
 
 def _formed_number(column: TrainingColumn) -> Inference | None:

@@ -5,9 +5,17 @@ and the packages named in `PACKAGES`. `read` and `predict` are what `ANSWERS` ca
 """
 
 from collections.abc import Mapping
+from inspect import getsource
 
 from netwright.data.files.file_encoding import HEAD, MANY_ZEROS, MARKS, UNWESTERN
-from netwright.data.tables.cells import MONTH_NUMBERS, NAMED_DATES
+from netwright.data.tables.cells import (
+    MONTH_NUMBERS,
+    NAMED_DATES,
+    as_date,
+    clock_time,
+    named_date,
+    numeric_date,
+)
 from netwright.data.tables.column_cells import LARGEST
 from netwright.data.tables.features.text_feature import WORD
 from netwright.data.tables.raw_table import MISSING
@@ -128,11 +136,12 @@ def detected_encoding(content):
 '''
 
 _DATES = {form: shape.pattern for form, shape in NAMED_DATES.items()}
+_AS_DATE = "\n\n".join(getsource(one) for one in (as_date, numeric_date, named_date, clock_time))
 TABLE = f'''
 MISSING = {sorted(MISSING)!r}
 LARGEST = {LARGEST!r}
 WORD = {WORD.pattern!r}
-NAMED_DATES = {_DATES!r}
+NAMED_DATES = {{form: re.compile(shape) for form, shape in {_DATES!r}.items()}}
 MONTH_NUMBERS = {MONTH_NUMBERS!r}
 
 
@@ -208,26 +217,13 @@ def encode_date(feature, cells):
 
 
 def date_of(cell, form):
-    if not cell or form == "iso":
-        return datetime.fromisoformat(cell).replace(tzinfo=None) if cell else None
-    if form in NAMED_DATES:
-        day, clock = named_day(cell, NAMED_DATES[form])
-    else:
-        day, _, clock = cell.partition(" ")
-        day = datetime.strptime(day, form)
-    at = time.fromisoformat(clock).replace(tzinfo=None) if clock else time()
-    return datetime.combine(day, at)
+    date = as_date(cell, form) if cell else None
+    if cell and date is None:
+        sys.exit(f"{{cell!r}} is not a date as this column has them")
+    return date
 
 
-def named_day(cell, shape):
-    """3 Mar 2021 or March 3, 2021, and the time that follows it."""
-    found = re.match(shape, cell)
-    month = MONTH_NUMBERS.get(found["month"].lower()) if found else None
-    if not month:
-        sys.exit(f"{{cell!r}} is not a date such as 3 Mar 2021 or Mar 3, 2021")
-    day = datetime(int(found["year"]), month, int(found["day"]))
-    return day, cell[found.end() :].strip()
-
+{_AS_DATE}
 
 def part_of(date, name, first):
     if name == "weekday":

@@ -77,6 +77,12 @@ def test_dates_missing_only_later_are_remarked() -> None:
     assert feature.remarks(table("2024-01-01")) == []
 
 
+def test_later_rows_may_hold_dates_as_a_frame_and_json_have_them() -> None:
+    feature = fitted("12/31/2023", "1/15/2024", "3/2/2024", form="%m/%d/%Y")
+    as_written = feature.encode(table("1/15/2024", "2/1/2024"))
+    assert (feature.encode(table("2024-01-15T00:00:00", "2024-02-01")) == as_written).all()
+
+
 def test_later_rows_must_hold_dates() -> None:
     with pytest.raises(DataError, match=r"^t, row 0: column 'a': 'x' is not a date such as 2024"):
         fitted("2024-01-01", "2024-02-01").encode(table("x"))
