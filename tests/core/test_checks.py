@@ -19,6 +19,7 @@ from netwright.core.checks import (
     check_positive,
     check_seed,
     check_shape,
+    is_finite,
     is_finite_number,
     nearest,
 )
@@ -144,6 +145,21 @@ def test_finite_numbers_pass_even_where_their_sum_overflows() -> None:
     check_finite("x", torch.full((4,), largest))
     check_finite("x", torch.tensor([1, 2]))
     check_finite("x", torch.zeros(0))
+
+
+@for_each(
+    ("values", "finite"),
+    [
+        ([3e38, 3e38], True),  # the sum is infinite
+        ([], True),
+        ([1 + 2j], True),
+        ([math.inf, -math.inf], False),
+        ([0.0, math.nan], False),
+        ([complex(0, math.inf)], False),
+    ],
+)
+def test_numbers_are_finite_where_each_of_them_is(values: list[complex], finite: bool) -> None:
+    assert is_finite(torch.tensor(values)) == finite
 
 
 @settings(derandomize=True, deadline=None)

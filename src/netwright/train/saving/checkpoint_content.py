@@ -7,6 +7,7 @@ from typing import Any
 
 from torch import Tensor
 
+from netwright.core.checks import is_finite
 from netwright.core.errors import RunError
 from netwright.core.files.storage import Content
 from netwright.core.files.tensor_content import TensorContent
@@ -88,7 +89,7 @@ def _check_finite(state: TrainState, weights: Mapping[str, Tensor]) -> None:
     """Refuse, on all ranks, weights of which one holds a number that is not finite."""
     names = [name for name, _ in state.model.named_parameters()]
     own = zip(names, state.engine.own(weights[name] for name in names), strict=True)
-    bad = next((name for name, part in own if not bool(part.isfinite().all())), "")
+    bad = next((name for name, part in own if not is_finite(part)), "")
     # Replicas have the same weights: each of them knows.
     if state.ranks.any(bool(bad)) if state.engine.shards else bad:
         which = repr(bad) if bad else "one of another process"
