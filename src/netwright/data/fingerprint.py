@@ -24,7 +24,7 @@ from netwright.data.loading.token_windows import TokenSplit
 from netwright.data.loading.windows import WindowSplit
 from netwright.data.pixels import PixelSplit
 
-CHUNK = 2**19  # bytes at a time, or a row: they stay in the processor's cache
+CHUNK = 2**18  # bytes at a time, or a row: they stay in the processor's cache
 LARGE = 2**24  # bytes that are worth a thread
 OF_LOADER = "first batches"  # the rows are those that a loader gives first
 ODD = 0x5851F42D4C957F2D  # a multiplier that spreads bits well (Knuth's MMIX generator)
