@@ -305,13 +305,14 @@ class TrainState:
 
     def record_at(self, place: Place, split: str, values: dict[str, float]) -> None:
         """The same for a moment that has passed, whose numbers are known now."""
+        moment = place._asdict()
         for name, value in values.items():
             if not math.isfinite(value):
                 raise RunError(
                     f"{split}/{name} is {value} after step {place.step}, epoch {place.epoch}; "
                     f"the learning rate is {self.lr:g}, a smaller one often helps"
                 )
-            self.history.rows.append(Row(**place._asdict(), split=split, name=name, value=value))
+            self.history.rows.append(Row(**moment, split=split, name=name, value=value))
 
     def place(self) -> Place:
         """This moment on every axis of the history."""

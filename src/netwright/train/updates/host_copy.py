@@ -12,12 +12,14 @@ class HostCopy:
     """
 
     def __init__(self, numbers: Tensor) -> None:
-        on_cuda = numbers.is_cuda
-        self._numbers = torch.empty_like(numbers, device="cpu", pin_memory=on_cuda)
-        self._numbers.copy_(numbers.detach(), non_blocking=on_cuda)
-        self._event = torch.Event(numbers.device) if on_cuda else None
-        if self._event is not None:
-            self._event.record()
+        self._event: torch.Event | None = None
+        if not numbers.is_cuda:
+            self._numbers = numbers.detach().to("cpu", copy=True)
+            return
+        self._numbers = torch.empty_like(numbers, device="cpu", pin_memory=True)
+        self._numbers.copy_(numbers.detach(), non_blocking=True)
+        self._event = torch.Event(numbers.device)
+        self._event.record()
 
     @property
     def is_here(self) -> bool:
