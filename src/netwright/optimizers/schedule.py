@@ -69,7 +69,7 @@ class Schedule:
 
     def build(self, optimizer: torch.optim.Optimizer, given: Any, start: Moment) -> LambdaLR:
         """A torch scheduler that sets the rate by the step alone."""
-        return FactorRates(optimizer, lambda step: self.factor(given, start._replace(step=step)))
+        return FactorRates(optimizer, lambda step: self.factor(given, Moment(step, *start[1:])))
 
 
 class FactorRates(LambdaLR):

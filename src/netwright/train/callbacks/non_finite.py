@@ -185,7 +185,7 @@ class GuardNonFinite(Callback):
             self.begun |= now
 
     def _grads(self, state: TrainState) -> list[Tensor]:
-        return state.engine.own(w.grad for w in self.learned if w.grad is not None)
+        return state.engine.own([grad for w in self.learned if (grad := w.grad) is not None])
 
     def _go_back(self, state: TrainState) -> None:
         if self.snapshot is None:
@@ -233,7 +233,7 @@ def _is_finite(loss: Tensor, grads: Sequence[Tensor]) -> bool:
 
     Gradients may be on the host when the loss is not.
     """
-    if next(iter(grads), loss).device.type == "cpu":
-        return math.isfinite(loss.item() + sum(abs(grad.sum().item()) for grad in grads))
+    if (grads[0] if grads else loss).is_cpu:
+        return math.isfinite(loss.item() + sum([abs(grad.sum().item()) for grad in grads]))
     sizes = [size.float() for size in (loss, *torch._foreach_norm(list(grads)))]
     return math.isfinite(torch.stack(sizes).sum().item())

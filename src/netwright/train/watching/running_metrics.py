@@ -50,7 +50,7 @@ class RunningMetrics:
         if self.held and logits.shape[1:] != self.held[-1][0].shape[1:]:
             self.settle()  # texts of another length: they cannot be joined
         self.held.append((logits, self.task.kept(batch.targets), batch.weights, loss))
-        self.rows += len(logits)
+        self.rows += logits.shape[0]
         self.held_numbers += logits.numel()
         if self.held_numbers >= MOST_HELD or len(self.held) >= MOST_BATCHES:
             self.settle()
