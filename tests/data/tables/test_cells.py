@@ -198,6 +198,14 @@ def test_forms_that_fit_nearly_all_dates_best(texts: list[str], forms: list[str]
     assert fitting_date_forms({text: texts.count(text) for text in texts}) == forms
 
 
+def test_a_word_that_stands_among_numbers_again_and_again_may_mean_missing() -> None:
+    with pytest.raises(DataError, match=r"'-' is not a number; if '-' means .* data\.missing=-$"):
+        numbers_of(column("1", "-", "2", "-"), "a")
+    for cells in (("1", "-", "2"), ("1", "-", "-", "-"), ("1", "2", "no idea", "no idea")):
+        with pytest.raises(DataError, match=r"is not a number$"):
+            numbers_of(column(*cells), "a")
+
+
 def test_long_texts_are_cut() -> None:
     assert shortened("abc") == "'abc'"
     assert shortened("abcdef", 3) == "'abc...'"

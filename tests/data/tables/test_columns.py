@@ -22,6 +22,9 @@ def column(cells: list[str], name: str = "a", train: int | None = None) -> Train
 
 
 COUNT = [str(i) for i in range(30)]
+MARK = "; if '%s' means missing, train with --set %s"
+STAR, BOTH = ("*", "'data.missing=*'"), ("a', 'b", "data.missing=a,b")
+DASH = MARK % ("-", "data.missing=-")
 EACH = "every value is different (id-like)"
 
 
@@ -33,6 +36,11 @@ EACH = "every value is different (id-like)"
         ("a", ["x", "y", "x"], "category", ""),
         ("a", ["TRUE", "FALSE", "TRUE"], "category", ""),
         ("a", ["x", "1", "2", "2"], "category", "75% of its cells are numbers"),
+        ("a", [*"1223", "-", "-"], "category", f"67% of its cells are numbers{DASH}"),
+        ("a", [*"1223", "*", "*"], "category", f"67% of its cells are numbers{MARK % STAR}"),
+        ("a", [*"1223", *"ab" * 2], "category", "50% of its cells are numbers" + MARK % BOTH),
+        ("a", [*"12233445", *"abcd" * 2], "category", "50% of its cells are numbers"),
+        ("a", ["$1.50", "$2", "$2", "-", "-"], "category", f"60% of its cells are numbers{DASH}"),
         ("a", ["x", "", "x"], "category", ""),
         ("a", ["5", "", "5"], "number", ""),
         ("a", ["2024-01-01", "2024-01-02"], "date", ""),

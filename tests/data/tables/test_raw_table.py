@@ -1,8 +1,10 @@
 """Raw tables: places of rows, what is missing, and numbers that are read once."""
 
+import io
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from netwright.core.errors import DataError
@@ -54,7 +56,27 @@ def test_blanks_go_and_all_that_means_missing_is_empty() -> None:
 
 
 def test_what_other_programs_write_for_missing_is_missing() -> None:
-    assert clean(["NA", "N/A", "NaN", "nan", "NaT", "NULL", "null", "None", "?"]) == [""] * 9
+    words = ["NA", "N/A", "NaN", "nan", "NaT", "NULL", "null", "None", "?", "#DIV/0!", "#REF!"]
+    assert clean(words) == [""] * len(words)
+
+
+def test_a_file_has_missing_what_pandas_has_missing_in_its_frame() -> None:
+    words = [
+        "",
+        "#N/A",
+        "#N/A N/A",
+        "#NA",
+        "-1.#IND",
+        "-1.#QNAN",
+        "-NaN",
+        "-nan",
+        "1.#IND",
+        "1.#QNAN",
+    ]
+    words += ["1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"]
+    text = "".join(f"{place},{word}\n" for place, word in enumerate(words))
+    assert pd.read_csv(io.StringIO("a,b\n" + text))["b"].isna().all()
+    assert clean(words) == [""] * len(words)
 
 
 def test_further_texts_can_mean_missing() -> None:

@@ -77,7 +77,7 @@ class SeriesConfig(Dialect):
     ] = field(default_factory=dict)
     missing: Annotated[
         tuple[str, ...],
-        Doc("texts that mean missing, besides NA, NaN, null, None, ? and the empty cell"),
+        Doc("texts that mean missing, besides NA, NaN, null, None, ?, #DIV/0! and the empty cell"),
     ] = ()
 
 

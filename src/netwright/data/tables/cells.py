@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, time
 from functools import partial
+from shlex import quote
 from typing import TypeVar
 
 import numpy as np
@@ -43,6 +44,9 @@ MONTH_NUMBERS = {
     for place, whole in enumerate(_MONTHS, 1)
     for name in (whole, whole[:3], *(["sept"] if place == 9 else []))
 }
+
+_FEW_MARKS = 3  # of missing cells, in one column
+_WORD = re.compile(r"[^\s\d,]{1,12}")  # a comma would divide it
 
 Value = TypeVar("Value")
 
@@ -198,10 +202,11 @@ def _either(cell: str, forms: Sequence[NumberForm]) -> str:
 
 
 def _first_wrong_number(table: RawTable, column: str) -> DataError:
+    counts = table.column(column).counts()
     for row, cell in enumerate(table.column(column)):
         value = as_number(cell) if cell else 0.0
         if value is None:
-            return table.refusal(row, column, _no_number(cell))
+            return table.refusal(row, column, _no_number(cell) + missing_hint(counts))
         if abs(value) > LARGEST:
             limit = "is not finite (the largest number is 3.4e38)"
             return table.refusal(row, column, f"{shortened(cell)} {limit}")
@@ -257,6 +262,21 @@ def _no_number(text: str) -> str:
         f"{shortened(text)} is not a number: write {plain}, or train with "
         f"--set data.thousands={mark} to read it so"
     )
+
+
+def missing_hint(counts: Mapping[str, int], read: Callable[[str], float | None] = as_number) -> str:
+    """The setting with which words that stand among numbers again and again are missing cells.
+
+    Args:
+        counts: text -> how many cells have it; a word of one cell is a slip.
+        read: what tells a number, None for a word.
+    """
+    words = [text for text in counts if read(text) is None]
+    are_marks = all(counts[word] > 1 and _WORD.fullmatch(word) for word in words)
+    if not are_marks or not 1 <= len(words) <= _FEW_MARKS or share_of(counts, read) < 0.5:
+        return ""
+    setting = quote(f"data.missing={','.join(words)}")
+    return f"; if {in_quotes(words)} means missing, train with --set {setting}"
 
 
 def fitting_date_forms(counts: Mapping[str, int]) -> list[str]:

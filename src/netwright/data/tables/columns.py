@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from netwright.data.tables.cells import (
     check_commas,
     fitting_date_forms,
+    missing_hint,
     one_number_form,
     share_of,
     shortened,
 )
-from netwright.data.tables.number_form import NumberForm
+from netwright.data.tables.number_form import NumberForm, as_amount
 from netwright.data.tables.number_marks import CLEAR_SHARE, as_number
 from netwright.data.tables.training_column import TrainingColumn
 
@@ -161,15 +162,22 @@ def reads_like_text(cells: Collection[str]) -> bool:
 def _infer_text(name: str, counts: Mapping[str, int]) -> Inference:
     total = sum(counts.values())
     ways = f"--set data.types.{name}=text learns from its words, --text {name} from it alone"
-    hint = f"; {ways}" if reads_like_text(counts) else ""
+    numbers = _share_of_numbers(counts)
+    hint = f"; {ways}" if reads_like_text(counts) else f"; {numbers}" if numbers else ""
     if len(counts) == total:
         return Inference(kind="id", remark=f"every value is different (id-like{hint})")
     if len(counts) > _TEXT_SHARE * total:
         different = f"{len(counts)} of {total} values are different"
         return Inference(kind="free text", remark=f"{different} (free text{hint})")
-    numbers = share_of(counts, as_number)
-    remark = f"{numbers:.0%} of its cells are numbers" if numbers >= 0.5 else ""
-    return Inference(kind="category", remark=remark)
+    return Inference(kind="category", remark=numbers)
+
+
+def _share_of_numbers(counts: Mapping[str, int]) -> str:
+    """How many of the cells are numbers, where most are, and how the others could be missing."""
+    share = share_of(counts, as_amount)
+    if share < 0.5:
+        return ""
+    return f"{share:.0%} of its cells are numbers{missing_hint(counts, as_amount)}"
 
 
 def _one_form(column: TrainingColumn, forms: list[str]) -> str:

@@ -154,6 +154,15 @@ def fitting_forms(
     return best if unclear else [NumberForm(mark=mark)]
 
 
+def as_amount(text: str) -> float | None:
+    """A plain number, or one with a sign of a currency or per cent by either decimal mark."""
+    cell = _parts(text.replace(MINUS, "-"))
+    if cell is None or not cell.mark:
+        return as_number(text)
+    values = (NumberForm(mark=cell.mark, decimal=one).number(text) for one in (".", ","))
+    return next((value for value in values if value is not None), None)
+
+
 def readings(text: str, forms: Iterable[NumberForm]) -> set[float]:
     """The numbers that a cell may be, by these forms."""
     return {value for form in forms if (value := form.number(text)) is not None}

@@ -12,9 +12,12 @@ from netwright.data.spec import ClassType
 from netwright.data.tables.column_cells import Cells, Rows, as_cells
 from netwright.data.tables.number_marks import Thousands
 
+# What pandas takes for missing, so that a file and its frame are read alike; what a spreadsheet has
+# where a formula failed; and the question mark of older collections.
 MISSING = frozenset(
-    {"", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "NaT", "NULL", "Null", "null"}
-    | {"None", "?"}
+    {"", "NA", "N/A", "n/a", "#N/A", "#NA", "#N/A N/A", "<NA>", "NULL", "Null", "null", "None", "?"}
+    | {"NaN", "nan", "NAN", "-NaN", "-nan", "NaT", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"}
+    | {"#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?", "#NULL!"}
 )
 
 LONG_NAME = 40  # letters of a column's name; what is longer is cut

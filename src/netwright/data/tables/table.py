@@ -71,7 +71,7 @@ class TableConfig(Dialect, DataConfig):
     ] = field(default_factory=dict)
     missing: Annotated[
         tuple[str, ...],
-        Doc("texts that mean missing, besides NA, NaN, null, None, ? and the empty cell"),
+        Doc("texts that mean missing, besides NA, NaN, null, None, ?, #DIV/0! and the empty cell"),
     ] = ()
     max_categories: Annotated[
         int, Ge(2), Doc("maximum number of categories per column; rarer ones become 'other'")
