@@ -90,6 +90,7 @@ def test_generated_text_comes_in_pieces_or_whole(serve: Serve, folders: dict[str
     events = asking.post(target, asked, {"Accept": "text/event-stream"})
     assert events.parts == len(pieces) + 1
     assert events.headers["content-type"].startswith("text/event-stream")
+    assert events.headers["x-accel-buffering"] == "no"  # a proxy passes on each piece
     refused = asking.post(target, {"prompt": "the", "max_tokens": 0}, {"Accept": "text/plain"})
     assert refused.status == 400
 

@@ -23,6 +23,23 @@ def test_beyond_this_machine_a_token_is_made() -> None:
     assert make_door("192.0.2.1", None, []).token
 
 
+def test_behind_a_proxy_of_this_machine_a_token_is_made() -> None:
+    """What a proxy passes on comes from this machine, whoever asks it."""
+    from netwright.apps.server.serving import make_door
+
+    door = make_door("127.0.0.1", None, ["Models.example.org"])
+    assert len(door.token) >= 32 and "models.example.org" in door.hosts
+    assert not make_door("127.0.0.1", None, ["LOCALHOST", "::1"]).token
+
+
+@pytest.mark.parametrize("name", ["", "a.example:8000", "http://a.example", "a/b", "[::1]", "é.de"])
+def test_a_name_that_no_request_has_is_refused(name: str) -> None:
+    from netwright.apps.server.serving import make_door
+
+    with pytest.raises(NetwrightError, match=r"--allow-host must be a name .* without a port"):
+        make_door("127.0.0.1", None, [name])
+
+
 def test_a_token_of_a_file_holds_here_too(tmp_path: Path) -> None:
     from netwright.apps.server.serving import make_door
 

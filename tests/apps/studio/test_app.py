@@ -2,10 +2,13 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
-from tests.apps.server.asking import Answer
+from netwright.apps.server.guard import Door
+from netwright.apps.server.server_config import ServerConfig
+from tests.apps.server.asking import Answer, Asking
 from tests.apps.studio.conftest import COOKIE, HOST, LET_IN, TOKEN, Open, Visitor
 
 RUN = "runs/mlp-2-0"
@@ -172,3 +175,13 @@ def test_a_run_gets_tags_and_a_note(studio: Open) -> None:
     assert (told["tags"], told["note"]) == (["base"], "<b>first</b>")
     for wrong in ({"tags": ["a b"]}, {"tags": "base"}, {"note": 3}, {"run": "../x"}):
         assert visitor.post("/api/note", {**asked, **wrong}).status == 400
+
+
+def test_a_proxy_is_told_to_pass_on_each_state_as_it_comes(tmp_path: Path) -> None:
+    pytest.importorskip("starlette")
+    from netwright.apps.studio.app import build_app
+
+    door = Door(token=TOKEN, cookie=COOKIE)
+    with Asking(build_app(tmp_path, door, ServerConfig(), is_ending=lambda: True)) as asking:
+        answer = asking.ask("GET", "/api/events", headers=LET_IN)
+    assert answer.headers["x-accel-buffering"] == "no" and b'"runs": []' in answer.body

@@ -50,6 +50,7 @@ LOOK_EVERY = 1.0  # seconds between two looks at the folders
 SMALL = 2**16  # bytes of a body that is read and encoded where it is answered
 USUAL = AnswerOptions()
 EVENTS = "text/event-stream"
+AT_ONCE = {"X-Accel-Buffering": "no"}  # a proxy, as nginx, is to pass on each piece as it comes
 PREDICT = re.compile("/runs/(?P<name>[^/]+)/predict")
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -204,7 +205,7 @@ class Streamed(StreamingResponse):
     def __init__(
         self, pieces: AsyncIterator[str] | AsyncIterator[bytes], stream: Closable, media: str
     ) -> None:
-        super().__init__(pieces, media_type=media)
+        super().__init__(pieces, media_type=media, headers=AT_ONCE)
         self._stream = stream
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -71,7 +71,7 @@ class Door:
         host = given[0].decode("latin-1") if len(given) == 1 else ""
         name = _host_name(host)
         is_known = name in LOOPBACK_NAMES or name in self.hosts
-        if not is_known and not (self.any_address and _is_address(name)):
+        if not is_known and not (self.any_address and is_address(name)):
             raise RefusalError(
                 HTTPStatus.MISDIRECTED_REQUEST,
                 "the host of this request is not one that the server is called by; start it with "
@@ -114,7 +114,8 @@ def _is_port(text: str) -> bool:
     return not text or (text[0] == ":" and text[1:].isascii() and text[1:].isdigit())
 
 
-def _is_address(name: str) -> bool:
+def is_address(name: str) -> bool:
+    """Whether a name is a number."""
     try:
         ipaddress.ip_address(name)
     except ValueError:

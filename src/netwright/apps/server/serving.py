@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from netwright.apps.server.app import build_app
-from netwright.apps.server.guard import Door
+from netwright.apps.server.guard import LOOPBACK_NAMES, Door, is_address
 from netwright.apps.server.measurements import Measurements
 from netwright.apps.server.running import is_any, is_loopback, listen, make_server, run_server
 from netwright.apps.server.served_runs import ServedRuns
@@ -15,6 +15,7 @@ from netwright.core.errors import ConfigError
 from netwright.core.terminal.console import print_message
 from netwright.data.text.text_files import read_text
 
+NAME = re.compile(r"[A-Za-z0-9._-]{1,253}")  # of a host; others are written so, as xn--...
 TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]{16,200}")
 
 
@@ -33,7 +34,7 @@ def serve_runs(
         folders: name -> the folder of the run, at least one.
         host: the address to listen on.
         port: its port.
-        token_file: holds the token; None: one is made where the address is not this machine's.
+        token_file: holds the token; None: one is made where others than this machine may ask.
         names: by which the server may be asked, beside its address.
         config: what is allowed.
     """
@@ -56,12 +57,25 @@ def serve_runs(
 
 
 def make_door(host: str, token_file: Path | None, names: Sequence[str]) -> Door:
-    """Who may ask a server that listens there: beyond this machine, those who have a token."""
+    """Who may ask a server that listens there: beyond this machine, those who have a token.
+
+    Another name for it says that a proxy lets others ask, who come from this machine by then.
+    """
+    named = {_checked_name(name) for name in names}
     token = "" if token_file is None else _read_token(token_file)
-    if not token and not is_loopback(host):
+    if not token and (named - LOOPBACK_NAMES or not is_loopback(host)):
         token = secrets.token_urlsafe(32)
-    hosts = frozenset(name.lower() for name in [*names, host])
-    return Door(hosts=hosts, any_address=is_any(host), token=token)
+    return Door(hosts=frozenset({*named, host.lower()}), any_address=is_any(host), token=token)
+
+
+def _checked_name(name: str) -> str:
+    """A name as requests have it, which may come with any port."""
+    if not NAME.fullmatch(name) and not is_address(name):
+        raise ConfigError(
+            f"--allow-host must be a name of letters, digits and .-_, or an address, without a "
+            f"port, got {name!r:.100}"
+        )
+    return name.lower()
 
 
 def _read_token(path: Path) -> str:

@@ -32,7 +32,7 @@ from starlette.responses import (
 )
 from starlette.routing import Route
 
-from netwright.apps.server.app import EVENTS, Endpoint
+from netwright.apps.server.app import AT_ONCE, EVENTS, Endpoint
 from netwright.apps.server.guard import App, Door, guarded
 from netwright.apps.server.refusal import RefusalError
 from netwright.apps.server.replies import as_json, not_found, refused
@@ -147,7 +147,7 @@ class Studio:
 
     async def events(self, request: Request) -> Response:
         """Their state, whenever it changes."""
-        return StreamingResponse(self.watch.events(), media_type=EVENTS)
+        return StreamingResponse(self.watch.events(), media_type=EVENTS, headers=AT_ONCE)
 
     async def stop(self, request: Request) -> Response:
         """Ask a run's process to save and end."""

@@ -20,7 +20,10 @@ def serve(  # noqa: PLR0913, PLR0917 - one argument an option
     ] = None,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A name by which the server may be asked."),
+        typer.Option(
+            metavar="NAME",
+            help="A name by which the server may be asked, as by a proxy; then it needs a token.",
+        ),
     ] = None,
     max_body: Annotated[
         float | None, typer.Option(help="Largest body of a request, in MB. (4)")
