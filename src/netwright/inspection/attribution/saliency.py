@@ -106,6 +106,7 @@ def measure_saliency(
     method: Method = "gradient",
     base: Tensor | None = None,
     steps: int = 64,
+    looked_up: Tensor | None = None,
 ) -> Saliency:
     """How the score of one input hangs on its parts.
 
@@ -118,9 +119,11 @@ def measure_saliency(
         base: where the way of integrated gradients begins, shaped like the input; by default 0. For
             tokens it is always the zero vector.
         steps: points on that way.
+        looked_up: the tokens (1, F) that the model looks up for these, where it adds some of its
+            own; it is these that are shown.
     """
     with evaluating(model), torch.backends.cudnn.flags(enabled=False):  # cuDNN keeps no gradients
-        point, run = _differentiable(model, inputs)
+        point, run = _differentiable(model, inputs, looked_up)
         start = torch.zeros_like(point) if base is None or point.ndim > inputs.ndim else base
         if method == "integrated":
             parts = (point - start) * _mean_gradient(point, run, score, start, steps)
@@ -152,17 +155,22 @@ def gradient_of(points: Tensor, run: Run, score: Score) -> Tensor:
     return gradient
 
 
-def has_gradient(model: nn.Module, inputs: Tensor) -> bool:
-    """Whether what a model gives of one input (1, ...) hangs on it by steps that have gradients."""
+def has_gradient(model: nn.Module, inputs: Tensor, looked_up: Tensor | None = None) -> bool:
+    """Whether what a model gives of one input (1, ...) hangs on it by steps that have gradients.
+
+    `looked_up` is as for `measure_saliency`.
+    """
     with evaluating(model), torch.backends.cudnn.flags(enabled=False):
         try:
-            gradient_of(*_differentiable(model, inputs), score=logits_of)
+            gradient_of(*_differentiable(model, inputs, looked_up), score=logits_of)
         except DataError:
             return False
     return True
 
 
-def _differentiable(model: nn.Module, inputs: Tensor) -> tuple[Tensor, Run]:
+def _differentiable(
+    model: nn.Module, inputs: Tensor, looked_up: Tensor | None
+) -> tuple[Tensor, Run]:
     """The point (1, ...) at which gradients are taken, and the model as a function of points.
 
     Of tokens it is the vectors (1, T, E) that are looked up for them, or for the first of them: a
@@ -171,11 +179,12 @@ def _differentiable(model: nn.Module, inputs: Tensor) -> tuple[Tensor, Run]:
     if inputs.is_floating_point():
         return inputs, model
     found: list[Tensor] = []
+    tokens = inputs if looked_up is None else looked_up
 
     def looks_up(func: Callable[..., Any], args: tuple[Any, ...]) -> bool:
-        if func is not functional.embedding or args[0].ndim != inputs.ndim:
+        if func is not functional.embedding or args[0].ndim != tokens.ndim:
             return False
-        return torch.equal(args[0][:1], inputs[:, : args[0].shape[1]])
+        return torch.equal(args[0][:1], tokens[:, : args[0].shape[1]])
 
     def keep(
         func: Callable[..., Any], args: tuple[Any, ...], _: Mapping[str, Any], result: Any

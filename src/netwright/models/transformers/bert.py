@@ -180,7 +180,7 @@ class BERT(Model):
         """(B, T) -> (B, T, V) of masked text, (B, T, C) for tags and spans, else (B, C)."""
         if self.head is None:
             return self.unscored(tokens).logits
-        framed = self._framed(tokens)
+        framed = self.framed(tokens)
         x = self.encode(framed, segments_of(framed), framed != PAD)
         of_each = self.pooler is None
         logits: Tensor = self.head(self.drop(x[:, 1:-1] if of_each else self._pooled(x)))
@@ -207,7 +207,7 @@ class BERT(Model):
     @torch.no_grad()
     def attention_weights(self, tokens: Tensor) -> tuple[Tensor, ...]:
         """The weights (B, H, F, F) of every block, by the plain formula."""
-        framed = self._framed(tokens)
+        framed = self.framed(tokens)
         mask, bias = (framed != PAD)[:, None], self._score_bias(framed.shape[1])
         x, weights = self._embed(framed, segments_of(framed)), []
         for block in self.blocks:
@@ -215,14 +215,15 @@ class BERT(Model):
             x = block(x, mask, bias)
         return tuple(weights)
 
+    def framed(self, tokens: Tensor) -> Tensor:
+        """The tokens (B, F) that are read of texts (B, T): masked text has its frame already."""
+        return tokens if self.spec.inputs == "masked" else frame_texts(tokens)
+
     def framed_names(self, names: Sequence[str]) -> list[str]:
         """What the places of a text without padding are called, [CLS] and [SEP] among them."""
         begin, end = SPECIALS[BOS], SPECIALS[EOS]
         framed = names if self.spec.inputs == "masked" else [begin, *names, end]
         return [{begin: CLS, end: SEP}.get(name, name) for name in framed]
-
-    def _framed(self, tokens: Tensor) -> Tensor:
-        return tokens if self.spec.inputs == "masked" else frame_texts(tokens)
 
     def _embed(self, tokens: Tensor, segments: Tensor) -> Tensor:
         count = tokens.shape[1]

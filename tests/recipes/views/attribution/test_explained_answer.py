@@ -14,7 +14,10 @@ from netwright.recipes.views.attribution.explained_answer import (
     shown_input,
     training_mean,
 )
+from netwright.recipes.views.inside.embedding_map import EMBEDDING_MAP
 from netwright.recipes.views.subject import Subject
+
+SMALL: dict[str, Any] = {"layers": 1, "heads": 1, "width": 8, "epochs": 1, "quiet": True}
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +63,42 @@ def test_of_a_translation_the_place_is_one_of_the_answer(tmp_path: Path) -> None
     run = nw.fit("encoder-decoder", "reverse", out=tmp_path / "run", quiet=True, **settings)
     answer = explained_answer(run, subject(run).example(0).inputs, AnswerConfig())
     assert answer.words.endswith('" at place 0 of the answer')
+
+
+def test_of_a_span_its_beginning_and_its_end_are_explained(tmp_path: Path) -> None:
+    rows = [f'Who?,"{name} is in Rome, {name} is.",{name}' for name in "ABCDEFGHIJ"]
+    (tmp_path / "asked.csv").write_text("\n".join(["question,context,answer", *rows * 2]))
+    run = nw.fit("bert", tmp_path / "asked.csv", out=tmp_path / "run", **SMALL)
+    inputs = subject(run).example(0).inputs
+    answer = explained_answer(run, inputs, AnswerConfig())
+    with torch.no_grad():
+        output = run.model(inputs)
+    ((first, last),) = run.task.answers(run.model, inputs, output).tolist()
+    assert answer.where.nonzero().tolist() == [[first, 0], [last, 1]]
+    said = run.task.predictions(output)
+    expected = float(said[0, first, 0] + said[0, last, 1]) / 2
+    assert float(answer.of(said)) == pytest.approx(expected)
+    assert answer.words.startswith('the beginning and the end of "')
+    for asked in (AnswerConfig(answer="Rome"), AnswerConfig(place=1)):
+        with pytest.raises(ConfigError, match=r"^of a span the one that is said is explained"):
+            explained_answer(run, inputs, asked)
+    with pytest.raises(ConfigError, match=r"set of=tokens$"):
+        EMBEDDING_MAP.show(subject(run), {})
+
+
+def test_of_masked_text_a_token_that_is_masked_is_explained(tmp_path: Path) -> None:
+    (tmp_path / "book.txt").write_text("the quick fox is here\n\nthe dull dog is not\n\n" * 90)
+    run = nw.fit("bert", tmp_path / "book.txt", window=15, out=tmp_path / "run", **SMALL)
+    inputs = subject(run).example(0).inputs
+    mask = run.spec.vocab_size - 1
+    first = inputs[0].tolist().index(mask)
+    answer = explained_answer(run, inputs, AnswerConfig())
+    assert answer.words.endswith(f"at place {first}")
+    assert answer.where.nonzero()[:, 0].tolist() == [first]
+    shown = shown_input(run, inputs, "it")
+    assert (shown.kind, shown.names[first]) == ("tokens", "[MASK]")
+    nothing = inputs.masked_fill(inputs == mask, 5)
+    assert explained_answer(run, nothing, AnswerConfig()).words.endswith("at place 0")
 
 
 def test_inputs_are_shown_by_their_names(moons_run: nw.Run, language: nw.Run) -> None:

@@ -9,10 +9,13 @@ import torch
 import netwright as nw
 from netwright.core.errors import ConfigError
 from netwright.data.text.pair_encoder import PairEncoder
+from netwright.data.text.tokenizer import BOS, EOS
 from netwright.inspection.attribution.saliency import Saliency
 from netwright.recipes.views.attribution.saliency import SALIENCY
 from netwright.recipes.views.subject import Subject
 from tests.inspection.untouched import untouched
+
+SMALL: dict[str, Any] = {"layers": 1, "heads": 1, "width": 8, "epochs": 1, "quiet": True}
 
 
 @pytest.fixture(autouse=True)
@@ -48,9 +51,8 @@ def test_gradients_of_classes_are_of_the_logit(moons_run: nw.Run) -> None:
 
 @pytest.mark.parametrize("model", ["t5", "transformer"])
 def test_what_is_said_of_a_source_hangs_on_the_vectors_of_the_source(model: str) -> None:
-    small: dict[str, Any] = {"layers": 1, "heads": 1, "width": 8, "epochs": 1, "quiet": True}
     Path("pairs.tsv").write_text("source\ttarget\n" + "a b c d\tz y x\nd c e a b\ty x\n" * 6)
-    run = nw.fit(model, "pairs.tsv", source="source", target="target", device="cpu", **small)
+    run = nw.fit(model, "pairs.tsv", source="source", target="target", device="cpu", **SMALL)
     subject = Subject(run, *run.data_at_hand())
     view = SALIENCY.show(subject, {"answer": "y", "place": 1})
     assert isinstance(view, Saliency)
@@ -60,6 +62,21 @@ def test_what_is_said_of_a_source_hangs_on_the_vectors_of_the_source(model: str)
     table = run.model.get_parameter("source_embedding.weight")
     (slopes,) = torch.autograd.grad(score, table)
     sizes = slopes[pair[0, : len(view.shown.names)]].norm(dim=1)  # each token stands there once
+    assert view.values == pytest.approx(sizes.tolist(), rel=1e-4)
+
+
+def test_a_text_that_bert_frames_is_shown_with_its_frame() -> None:
+    Path("films.tsv").write_text("text\tlabel\n" + "a fine dull film\t1\ndull one\t0\n" * 10)
+    run = nw.fit("bert", "films.tsv", text="text", target="label", device="cpu", **SMALL)
+    subject = Subject(run, *run.data_at_hand())
+    tokens = run.preprocessor.encode(["dull one"])
+    subject.split.inputs[0] = tokens[0]
+    view = SALIENCY.show(subject, {"answer": "1"})
+    assert isinstance(view, Saliency)
+    assert view.shown.names == ("[CLS]", "dull", "one", "[SEP]")
+    score = run.model.eval()(tokens)[0, 1]
+    (slopes,) = torch.autograd.grad(score, run.model.get_parameter("wte.weight"))
+    sizes = slopes[[BOS, *tokens[0, :2].tolist(), EOS]].norm(dim=1)  # each stands there once
     assert view.values == pytest.approx(sizes.tolist(), rel=1e-4)
 
 

@@ -1,12 +1,12 @@
 """Which answer of a run is explained, by which input: what saliency and occlusion share.
 
 Shapes: B inputs; of one input C classes or labels (C,), K reals (K,), a mask (C, I, J), a token or
-a tag a place (T, C).
+a tag a place (T, C), of a span the first and the last place (T, 2).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, cast
+from typing import Annotated, Protocol, cast, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -44,7 +44,7 @@ class AnswerConfig(Config):
         Count | None,
         Doc(
             "the token whose answer it is, from 0, where each has one; by default the first, of "
-            "what is said next the last"
+            "what is said next the last, of masked text the first that is masked"
         ),
     ] = None
 
@@ -66,10 +66,22 @@ class ExplainedAnswer:
         return values[:, self.where.to(values.device)].mean(dim=1)
 
 
+@runtime_checkable
+class FramesTexts(Protocol):
+    """A model that puts tokens of its own around a text."""
+
+    def framed(self, tokens: Tensor, /) -> Tensor:
+        """All tokens that it reads (B, F) of texts (B, T)."""
+
+    def framed_names(self, names: Sequence[str], /) -> list[str]:
+        """The names of all tokens, where those of the text have these."""
+
+
 def explained_answer(run: RunRecord, inputs: Tensor, settings: AnswerConfig) -> ExplainedAnswer:
     """The answer to one input (1, ...) that the settings ask for."""
     with evaluating(run.model):
-        said = run.task.predictions(run.model(inputs))[0].cpu()
+        output = run.model(inputs)
+        said = run.task.predictions(output)[0].cpu()
     names, where = output_names(run), torch.zeros_like(said, dtype=torch.bool)
     match run.spec.target:
         case "mask":
@@ -87,6 +99,14 @@ def explained_answer(run: RunRecord, inputs: Tensor, settings: AnswerConfig) -> 
             chosen = _asked(settings.answer, names, int(said[place].argmax()))
             where[place, chosen] = True
             words = f"{quoted(names[chosen].translate(VISIBLE))} {_place_in_words(run, place)}"
+        case "span":
+            if settings.answer or settings.place is not None:
+                raise ConfigError("of a span the one that is said is explained: set no answer")
+            first, last = run.task.answers(run.model, inputs, output)[0].tolist()
+            where[first, 0] = where[last, 1] = True
+            tokenizer = cast(TextEncoder, run.preprocessor).tokenizer
+            text = tokenizer.decode(inputs[0, first : last + 1].tolist())
+            words = f"the beginning and the end of {quoted(text.translate(VISIBLE))}"
         case "real":
             chosen = _asked(settings.answer, names, 0)
             where[chosen] = True
@@ -101,7 +121,7 @@ def explained_answer(run: RunRecord, inputs: Tensor, settings: AnswerConfig) -> 
 def shown_input(run: RunRecord, inputs: Tensor, answer: str) -> ShownInput:
     """One input (1, ...) as it is shown beside its map."""
     read = run.spec.inputs  # several inputs have no such map
-    kind = cast(Kind, "tokens" if read == "pairs" else read)
+    kind = cast(Kind, "tokens" if read in {"pairs", "masked"} else read)
     if kind == "image":
         offset, scale = (part.to(inputs) for part in run.preprocessor.units())
         image = (inputs.flatten(1) * scale + offset).reshape(inputs.shape[1:])
@@ -171,6 +191,9 @@ def _place(run: RunRecord, tokens: Tensor, asked: int | None) -> int:
     told = tokens[run.spec.source_length :]
     padding = run.spec.padding
     count = len(told) if padding is None else int((told != padding).sum())
+    if asked is None and run.spec.inputs == "masked":
+        masked = (told == run.spec.vocab_size - 1).nonzero()  # [MASK] is the last token
+        return int(masked[0]) if len(masked) else 0
     if asked is None:
         return count - 1 if _says_next(run) else 0
     if asked >= count:
@@ -180,7 +203,8 @@ def _place(run: RunRecord, tokens: Tensor, asked: int | None) -> int:
 
 def _says_next(run: RunRecord) -> bool:
     """Whether what is said at a place is the token that comes after it."""
-    return run.spec.target == "tokens" and not run.spec.source_length
+    is_masked = run.spec.inputs == "masked"
+    return run.spec.target == "tokens" and not run.spec.source_length and not is_masked
 
 
 def _place_in_words(run: RunRecord, place: int) -> str:

@@ -1,6 +1,6 @@
 """The view `saliency` of a run: what its answer to one example is most sensitive to."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import torch
@@ -17,8 +17,10 @@ from netwright.inspection.attribution.saliency import (
     has_gradient,
     measure_saliency,
 )
+from netwright.recipes.saved.run_record import RunRecord
 from netwright.recipes.views.attribution.explained_answer import (
     AnswerConfig,
+    FramesTexts,
     explained_answer,
     shown_input,
     training_mean,
@@ -46,7 +48,7 @@ def refusal(subject: Subject) -> str:
         blank += UNK  # not padding: a text of nothing has no length
     if run.spec.source_length:  # what is told never begins like the source
         blank[:, run.spec.source_length :] = BOS
-    if has_gradient(run.model, blank):
+    if has_gradient(run.model, blank, _looked_up(run, blank)):
         return ""
     return f"saliency needs gradients, {subject.name} has none; use `occlusion` instead"
 
@@ -60,16 +62,25 @@ def measure(subject: Subject, settings: SaliencyConfig) -> Saliency:
         is_real = run.spec.target == "real"
         return answer.of(run.task.predictions(output) if is_real else logits_of(output))
 
+    shown = shown_input(run, inputs, answer.words)
+    if isinstance(run.model, FramesTexts):
+        shown = replace(shown, names=tuple(run.model.framed_names(shown.names)))
     is_path = settings.method == "integrated" and inputs.is_floating_point()
     return measure_saliency(
         run.model,
         inputs,
         score,
-        shown_input(run, inputs, answer.words),
+        shown,
         method=settings.method,
         base=training_mean(subject).to(inputs)[None] if is_path else None,
         steps=settings.steps,
+        looked_up=_looked_up(run, inputs),
     )
+
+
+def _looked_up(run: RunRecord, inputs: Tensor) -> Tensor | None:
+    """The tokens that the model looks up for a text, where it puts some of its own around it."""
+    return run.model.framed(inputs) if isinstance(run.model, FramesTexts) else None
 
 
 SALIENCY = ViewEntry(

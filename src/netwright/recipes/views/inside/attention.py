@@ -24,7 +24,7 @@ from netwright.data.text.tokenizer import BOS, EOS, PAD
 from netwright.decoding.source_decoder import SourceDecoder, say_greedily
 from netwright.inspection.inside.attention_maps import AttentionMaps, measure_attention_maps
 from netwright.inspection.predictions.next_tokens import VISIBLE
-from netwright.recipes.views.attribution.explained_answer import input_token_names
+from netwright.recipes.views.attribution.explained_answer import FramesTexts, input_token_names
 from netwright.recipes.views.entry import ViewEntry
 from netwright.recipes.views.subject import Subject
 
@@ -37,14 +37,6 @@ class AttendsToItself(Protocol):
 
     def attention_weights(self, tokens: Tensor, /) -> Sequence[Tensor]:
         """The weights (B, H, T, T) of each layer."""
-
-
-@runtime_checkable
-class FramesTexts(Protocol):
-    """A model that puts tokens of its own around a text."""
-
-    def framed_names(self, names: Sequence[str], /) -> list[str]:
-        """The names of all tokens, where those of the text have these."""
 
 
 @runtime_checkable

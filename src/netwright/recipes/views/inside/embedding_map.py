@@ -29,7 +29,7 @@ from netwright.recipes.views.entry import ViewEntry
 from netwright.recipes.views.refusals import THE_OTHERS, refuse_several
 from netwright.recipes.views.subject import Subject
 
-EACH_PLACE = frozenset({"mask", "tags", "tokens", "span"})  # targets with an answer at each place
+EACH_PLACE = frozenset({"mask", "tags", "tokens"})  # targets with an answer at each place
 COMMON = 9  # target tokens with a colour of their own
 MOST_NUMBERS = 2**24  # of the inputs that go through the model
 FEWEST = 2  # examples: a mask has an answer for each pixel
@@ -70,6 +70,8 @@ def measure(subject: Subject, settings: EmbeddingMapConfig) -> EmbeddingMap:
     if settings.of == "tokens":
         return _of_tokens(subject, settings)
     run, split = subject.run, subject.split
+    if run.spec.target == "span":
+        raise ConfigError("spans have no class for each place to be shown by: set of=tokens")
     rows = evenly_spaced(len(split), _num_rows(run.spec, settings.points))
     rows = rows.to(split.targets.device)
     inputs = [split.read(part) for part in torch.split(rows, BATCH)]
