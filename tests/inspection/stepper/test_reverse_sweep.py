@@ -74,6 +74,21 @@ class Summed(nn.Module):
         return x.sum()
 
 
+class WithNothing(nn.Module):
+    """Joins none of the numbers to all of them, as windows without global tokens do."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.cat((x[:, :0].unsqueeze(0).expand(2, -1, -1)[0], x), dim=1).pow(2).sum()
+
+
+def test_what_is_empty_hands_on_nothing() -> None:
+    nodes = tape_of(WithNothing(), [[3.0, -1.0]])
+    sweep = sweep_back(nodes)
+    assert "expand" in [node.name for node in nodes]
+    assert sweep.gradients[0].tolist() == [[6.0, -2.0]]
+    assert all(one.check.verdict != "off" for one in sweep.handed)
+
+
 class Planted(torch.autograd.Function):
     """x^2, with a derivative that is wrong in its second number only."""
 

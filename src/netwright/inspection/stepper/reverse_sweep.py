@@ -104,7 +104,7 @@ def _hand_on(
         slopes = jacobian = None
         if is_elementwise(node.name) and inputs[place].shape == output.shape:
             slopes = pull(torch.ones_like(output))[place]
-        elif output.numel() * inputs[place].numel() <= LARGEST_JACOBIAN:
+        elif 0 < output.numel() * inputs[place].numel() <= LARGEST_JACOBIAN:  # not of nothing
             slopes, jacobian = _slopes_or_matrix(
                 torch.stack([pull(one)[place].flatten() for one in _one_by_one(output)])
             )
