@@ -1,5 +1,6 @@
 """How a table is written: set with the data, kept with the run, and set anew for other files."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -90,3 +91,35 @@ def test_a_series_and_cross_validation_read_so(path: Path) -> None:
         "softmax", str(path), target="kind", folds=2, epochs=1, quiet=True, **WRITTEN
     )
     assert len(found.folds) == 2
+
+
+def german(folder: Path, amounts: Sequence[str]) -> str:
+    """A file with decimal commas, and a column of amounts."""
+    rows = [f"{amounts[row % 2]};{row},5;{('ja', 'nein')[row % 2]}" for row in range(40)]
+    (folder / "x.csv").write_text("\n".join(["betrag;maß;kauf", *rows]), encoding="utf-8")
+    return str(folder / "x.csv")
+
+
+def test_points_that_may_stand_between_thousands_are_refused_beside_decimal_commas(
+    tmp_path: Path,
+) -> None:
+    path = german(tmp_path, ["950", "1.250"])
+    for target, way_out in (("kauf", "data.types.betrag=number"), ("betrag", "--target-kind real")):
+        with pytest.raises(DataError, match=rf"x.csv:3: .* '1\.250' may be 1250 .*{way_out}"):
+            load_table(TableConfig(path=path, target=(target,)))
+
+    def amounts(**settings: Any) -> set[float]:
+        config = TableConfig(path=path, target=("betrag",), **settings)
+        return set(load_table(config).train.targets.flatten().tolist())
+
+    assert amounts(thousands=".", target_kind="real") == {950, 1250}
+    assert amounts(target_kind="real") == {950, 1.25}
+    types: Any = {"betrag": "number"}
+    data = load_table(TableConfig(path=path, target=("kauf",), types=types))
+    assert "numbers: betrag, maß" in data.notes
+
+
+@pytest.mark.parametrize("amounts", [["0.125", "1.250"], ["1.25", "2.250"], ["950", "1250"]])
+def test_points_that_can_only_be_decimal_are_read(amounts: list[str], tmp_path: Path) -> None:
+    data = load_table(TableConfig(path=german(tmp_path, amounts), target=("kauf",)))
+    assert "numbers: betrag, maß" in data.notes

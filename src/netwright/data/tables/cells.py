@@ -45,6 +45,7 @@ MONTH_NUMBERS = {
     for name in (whole, whole[:3], *(["sept"] if place == 9 else []))
 }
 
+_POINTS = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+")  # 0.125 can only be a decimal point
 _FEW_MARKS = 3  # of missing cells, in one column
 _WORD = re.compile(r"[^\s\d,]{1,12}")  # a comma would divide it
 
@@ -229,6 +230,27 @@ def share_of(counts: Mapping[str, int], read: Callable[[str], Value | None]) -> 
     """The share of the cells, given as text -> count, that can be read so."""
     good = sum(count for text, count in counts.items() if read(text) is not None)
     return good / max(1, sum(counts.values()))
+
+
+def check_points(table: RawTable, column: str, rows: Rows, way_out: str) -> None:
+    """Refuse 1.250 in a file with decimal commas: it may be a thousand and more.
+
+    Args:
+        table: the rows.
+        column: of plain numbers.
+        rows: those that are looked at.
+        way_out: the setting with which a point is decimal.
+    """
+    if table.thousands or not table.has_decimal_commas or not table.written:
+        return
+    cells = table.as_written(column).take(rows)
+    dotted = {text for text in cells.counts() if "." in text}
+    if not dotted or not all(_POINTS.fullmatch(text) for text in dotted):
+        return
+    row, cell = next((row, cell) for row, cell in zip(rows, cells, strict=True) if cell in dotted)
+    either = f"may be {cell.replace('.', '')} or {cell}, as the file has decimal commas"
+    ways = f"train with --set data.thousands=. or, for {cell}, with {way_out}"
+    raise table.refusal(int(row), column, f"{shortened(cell)} {either}; {ways}")
 
 
 def check_commas(table: RawTable, column: str, rows: Rows) -> None:

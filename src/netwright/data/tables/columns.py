@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from netwright.data.tables.cells import (
     check_commas,
+    check_points,
     fitting_date_forms,
     missing_hint,
     one_number_form,
@@ -95,6 +96,8 @@ def infer_column(column: TrainingColumn) -> Inference:
     if left_out:
         return left_out
     if column.numbers is not None:
+        way_out = f"--set data.types.{column.name}=number"
+        check_points(column.table, column.name, column.rows, way_out)
         return _infer_number(column, column.numbers)
     formed = _formed_number(column)
     if formed:

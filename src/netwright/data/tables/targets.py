@@ -18,6 +18,7 @@ from netwright.data.spec import ClassType
 from netwright.data.tables.cells import (
     category_key,
     check_commas,
+    check_points,
     distinct_categories,
     in_order,
     numbers_of,
@@ -61,6 +62,8 @@ class TargetEncoder:
         forms = _forms(table, columns) if kind in {"auto", "real"} else ()
         found = infer_target(table, columns, forms) if kind == "auto" else kind
         if found == "real":
+            for column in columns if kind == "auto" else ():
+                check_points(table, column, range(len(table)), "--target-kind real")
             return cls(kind=found, columns=columns, forms=forms)
         if found == "labels":
             return cls(kind=found, columns=columns, class_names=columns)
