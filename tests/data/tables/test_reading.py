@@ -88,15 +88,19 @@ def test_folder_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"),
-    [("t.xlsx", "a .xlsx file"), ("t", "a file without an ending"), ("t.json.gz", "a .json file")],
+    ("name", "kind", "hint"),
+    [
+        ("t.xlsx", "a .xlsx file", "; save it as CSV"),
+        ("t", "a file without an ending", ""),
+        ("t.json.gz", "a .json file", ""),
+    ],
 )
-def test_other_endings_are_refused(name: str, kind: str, tmp_path: Path) -> None:
+def test_other_endings_are_refused(name: str, kind: str, hint: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(b"")
     with pytest.raises(DataError) as refusal:
         read_table(tmp_path / name)
     wanted = "wanted .csv, .tsv, .csv.gz, .tsv.gz or .parquet"
-    assert str(refusal.value) == f"{name}: cannot read {kind}, {wanted}"
+    assert str(refusal.value) == f"{name}: cannot read {kind}, {wanted}{hint}"
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from netwright.data.tables.parquet_folder import (
 )
 from netwright.data.tables.raw_table import RawTable
 
+SPREADSHEETS = frozenset({".xlsx", ".xls", ".xlsm", ".ods", ".numbers"})
 # Ending -> the delimiter; "" asks the header.
 TEXT_ENDINGS = {".csv": "", ".txt": "", ".data": "", ".tsv": "\t", ".tab": "\t"}
 
@@ -66,9 +67,9 @@ def read_file(path: Path, dialect: Dialect | None = None) -> RawTable:
         return with_plain_numbers(parquet_table(path), dialect)
     if ending not in TEXT_ENDINGS:
         kind = f"a {ending} file" if ending else "a file without an ending"
-        raise DataError(
-            f"{path.name}: cannot read {kind}, wanted .csv, .tsv, .csv.gz, .tsv.gz or .parquet"
-        )
+        hint = "; save it as CSV" if ending in SPREADSHEETS else ""
+        wanted = "wanted .csv, .tsv, .csv.gz, .tsv.gz or .parquet"
+        raise DataError(f"{path.name}: cannot read {kind}, {wanted}{hint}")
     content, delimiter = _content(path), TEXT_ENDINGS[ending]
     return parse_delimited(path.name, content, delimiter=delimiter, dialect=dialect)
 
