@@ -38,6 +38,8 @@ def test_the_better_model_becomes_an_ordinary_run(line: pd.DataFrame, tmp_path: 
 
 def test_a_model_without_epochs_learns_from_validation_rows_too(line: pd.DataFrame) -> None:
     found = nw.search_models(line, target="y", save=False, **QUICK)
+    r2, rmse = (found.run.results["metrics"][name] for name in ("r2", "rmse"))
+    assert found.sentence.endswith(f": test r2 {r2:.4g}, rmse {rmse:.4g}")
     assert found.run.results["split"] == "test"
     assert found.run.data.val is None
     assert len(found.run.data.train) == 64  # of 80, 16 are the test

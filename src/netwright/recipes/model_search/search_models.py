@@ -73,7 +73,10 @@ class ModelSearch:
         results = self.run.results
         if results["split"] != "test":
             return f"{self.chosen}{f' ({parts})' if parts else ''}: no test rows to measure it on"
-        measured = ", ".join(f"{k} {v:.4g}" for k, v in list(results["metrics"].items())[:2])
+        metrics = results["metrics"]
+        # A model's loss of reals is in its own units, that of the leaderboard in their variance.
+        names = ("r2", "rmse") if self.run.spec.target == "real" else tuple(metrics)[:2]
+        measured = ", ".join(f"{k} {metrics[k]:.4g}" for k in names if k in metrics)
         return f"{self.chosen}{f' ({parts})' if parts else ''}: test {measured}"
 
     def table_rows(self) -> list[dict[str, str]]:
