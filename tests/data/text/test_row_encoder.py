@@ -82,12 +82,15 @@ def test_a_weighted_bag_is_read_back_as_counts() -> None:
     assert flat.units()[1].tolist() == [1, 1, 0.5]
 
 
-def test_remarks_tell_what_is_unknown_and_what_is_cut() -> None:
+def test_remarks_tell_what_is_unknown_cut_or_blank() -> None:
     assert encoder().remarks(["good", "good new film at last"]) == (
         "50 % of the tokens are unknown",
         "1 of 2 texts are truncated after 3 tokens",
     )
     assert encoder(inputs="bag").remarks(["good good good good"]) == ()
+    for inputs in ("tokens", "bag"):
+        told = encoder(inputs=inputs).remarks(["good", "", " "])
+        assert told == ("2 of 3 texts are blank",)
 
 
 def test_a_table_without_the_text_column_is_refused() -> None:

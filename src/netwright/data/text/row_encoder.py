@@ -96,13 +96,17 @@ class RowEncoder(TextEncoder):
         return encode(source, len(self.target_columns))
 
     def remarks(self, source: Any) -> tuple[str, ...]:
-        """How much of the texts is unknown, and how many are cut."""
-        texts = self._tokens(source)
+        """How much of the texts is unknown, and how many are cut or blank."""
+        table = self.read(source)
+        texts = self._tokens(table)
         total, unknown = sum(map(len, texts)), sum(text.count(UNK) for text in texts)
         said = [f"{share(unknown, total)} of the tokens are unknown"] if unknown else []
         cut = sum(len(text) > self.length for text in texts) if self.inputs == "tokens" else 0
         if cut:
             said.append(f"{cut} of {len(texts)} texts are truncated after {self.length} tokens")
+        blank = sum(not text.strip() for text in table.column(self.column))
+        if blank:
+            said.append(f"{blank} of {len(texts)} texts are blank")
         return tuple(said)
 
     def units(self) -> tuple[Tensor, Tensor]:
