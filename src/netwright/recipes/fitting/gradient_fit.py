@@ -35,6 +35,7 @@ from netwright.train.own.optimizer import first_rate
 from netwright.train.profiling.onednn import Use, agreed_use
 from netwright.train.profiling.profile_file import FILE as PROFILE_FILE
 from netwright.train.profiling.profile_updates import ProfileUpdates
+from netwright.train.saving.agreement import check_agreement
 from netwright.train.saving.checkpoint import load_checkpoint, run_around
 from netwright.train.saving.conditions import saved_onednn
 from netwright.train.saving.kept_path import FILE as PATH_FILE
@@ -79,6 +80,8 @@ def gradient_fit(prepared: Prepared, here: RunContext) -> Outcome:
         if not prepared.recipe.model:  # each process has drawn the weights of a module of its own
             here.ranks.follow_first(part.detach() for part in prepared.model.state_dict().values())
         state = trainer.start(prepared.model, data)
+        if not here.ranks.is_alone:
+            check_agreement(here.ranks, state.conditions())
         if here.checkpoint is not None:
             remarks = load_checkpoint(here.checkpoint, state, with_state, allow=here.allow)
             if not here.quiet:
