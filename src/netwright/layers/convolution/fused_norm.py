@@ -16,6 +16,7 @@ from torch.nn import functional
 
 from netwright.core.kernel_start import can_run
 from netwright.layers.convolution.folded_norm import FoldedConvolution
+from netwright.layers.graph_constant import graph_constant
 from netwright.layers.module_hooks import has_hooks
 
 DEVICES = ("cuda",)
@@ -93,13 +94,13 @@ def suits_kernels(module: nn.Module, x: Tensor) -> bool:
     if not is_suited:
         return False
     if torch.compiler.is_compiling():
-        return bool(_can_start(x.device))
+        return _can_start(x.device)
     is_watched = torch._C._len_torch_function_stack() > 0
     is_transformed = torch._C._functorch.peek_interpreter_stack() is not None
-    return not is_watched and not is_transformed and bool(_can_start(x.device))
+    return not is_watched and not is_transformed and _can_start(x.device)
 
 
-@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
+@graph_constant
 def _can_start(device: torch.device) -> bool:
     """Whether kernels run on this device, and it is the current one; a compiler asks once."""
     is_here = device.type != "cuda" or device.index == torch.cuda.current_device()

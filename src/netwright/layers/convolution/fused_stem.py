@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from netwright.core.kernel_start import can_run
 from netwright.layers.convolution.fused_norm import DEVICES, MOST, suits_kernels
+from netwright.layers.graph_constant import graph_constant
 
 MOST_TAPS = 256  # numbers under a window
 SAFE_TAPS = 64  # whose tiles fit into the memory of any processor
@@ -50,7 +51,7 @@ def has_fused_stem(layer: Any, x: Tensor) -> bool:
         and not x.requires_grad
         and suits_kernels(layer, x)
         and 0 < _count_outputs(layer, x) < MOST
-        and bool(_has_room(x.device, x.dtype, tuple(layer.weight.shape), *_pace(layer)))
+        and _has_room(x.device, x.dtype, tuple(layer.weight.shape), *_pace(layer))
     )
 
 
@@ -72,7 +73,7 @@ def _count_outputs(layer: Any, x: Tensor) -> int:
     return len(x) * outputs
 
 
-@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
+@graph_constant
 def _has_room(
     device: torch.device, dtype: torch.dtype, shape: tuple[int, ...], stride: int, padding: int
 ) -> bool:
