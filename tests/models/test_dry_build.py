@@ -35,6 +35,20 @@ def test_dry_building_leaves_the_generators_and_later_models_alone() -> None:
     assert not next(mlp(8).parameters()).is_meta
 
 
+def test_normal_numbers_are_drawn_for_tensors_that_keep_them_alone() -> None:
+    drawn: list[torch.Tensor] = []
+
+    def build() -> nn.Module:
+        drawn.append(nn.init.normal_(torch.zeros(9, device="cpu")))
+        drawn.append(torch.zeros(9, device="cpu").normal_())
+        return nn.Embedding(3, 2)
+
+    table = build_dry(build).get_parameter("weight")
+    assert table.is_meta
+    assert table.shape == (3, 2)
+    assert all(bool(one.all()) for one in drawn)
+
+
 def test_a_model_of_gigabytes_is_refused_without_them() -> None:
     tracemalloc.start()
     try:

@@ -14,12 +14,14 @@ from torch.nn.modules.module import (
     register_module_buffer_registration_hook,
     register_module_parameter_registration_hook,
 )
+from torch.overrides import TorchFunctionMode
 
 from netwright.core.errors import DataError, NetwrightError
 from netwright.core.limits import TENSORS, WEIGHTS
 from netwright.core.seeding import seeded
 
 FREE = 2**27  # numbers that a model may hold beside its weights: masks, tables of positions
+DRAWS_NORMAL = (Tensor.normal_, nn.init.normal_)
 SHARE = 4  # an ensemble that stopped early holds more members before it takes its weights
 
 
@@ -39,7 +41,7 @@ def build_dry(build: Callable[[], nn.Module]) -> nn.Module:
         register_module_buffer_registration_hook(count),
     ]
     try:
-        with seeded(0), torch.device("meta"):
+        with seeded(0), torch.device("meta"), _DrawingNothing():
             return build()
     finally:
         for hook in hooks:
@@ -68,6 +70,24 @@ def check_fits_weights(build: Callable[[], nn.Module], weights: Mapping[str, Ten
     if asked > SHARE * held + FREE:
         raise DataError(f"its settings ask for {asked:,} numbers, its weights hold {held:,}")
     dry.load_state_dict(weights, assign=True)
+
+
+class _DrawingNothing(TorchFunctionMode):
+    """Where no number is kept, normal ones are not drawn: torch would load its compiler for it."""
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        given = kwargs or {}
+        if func in DRAWS_NORMAL:
+            tensor: Tensor = args[0] if args else given["tensor"]
+            if tensor.is_meta:
+                return tensor
+        return func(*args, **given)
 
 
 def _numbers(tensors: Mapping[str, Any]) -> int:

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 SCRIPT = """
 import json, sys
@@ -21,6 +22,16 @@ before = sorted(sys.modules)
 nw.NetClassifier("mlp", hidden=(4,), epochs=1).fit(np.eye(8), np.arange(8) % 2).predict(np.eye(8))
 print(json.dumps([before, sorted(sys.modules)]))
 """
+PREPARED = """
+import json, sys
+from netwright.recipes.fitting.fit import prepare
+
+for model in ("cnn", "resnet20", "vit"):
+    prepare(model, "digits")
+for model in ("lstm", "gpt"):
+    prepare(model, "notes.txt", window=4)
+print(json.dumps(sorted(sys.modules)))
+"""
 COMPILER = ["torch._dynamo", "torch._inductor", "torch.onnx", "sympy", "matplotlib"]
 OTHERS = ["netwright.models.transformers.gpt", "netwright.recipes.exchange.onnx_graph"]
 SCIKIT_LEARNS = ["sklearn", "pandas", "scipy.stats"]  # which an estimator cannot do without
@@ -29,11 +40,22 @@ SCIKIT_LEARNS = ["sklearn", "pandas", "scipy.stats"]  # which an estimator canno
 def test_a_small_run_imports_no_compiler_and_draws_nothing(tmp_path: Path) -> None:
     rows = "\n".join(f"{i},{i * 7 % 5},{'ab'[i % 2]}" for i in range(40))
     (tmp_path / "rows.csv").write_text(f"one,two,y\n{rows}\n")
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    of_run, of_estimator = json.loads(done.stdout.splitlines()[-1])
+    of_run, of_estimator = _printed(SCRIPT, tmp_path)
     assert "torch.optim.adam" in of_run
     assert [name for name in (*COMPILER, *OTHERS, *SCIKIT_LEARNS) if name in of_run] == []
     assert [name for name in COMPILER if name in of_estimator] == []
+
+
+def test_networks_of_images_and_texts_are_made_without_the_compiler(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("the tide was low\n" * 20)
+    imported = _printed(PREPARED, tmp_path)
+    assert "netwright.layers.convolution.fused_stem" in imported
+    assert [name for name in COMPILER if name in imported] == []
+
+
+def _printed(script: str, folder: Path) -> Any:
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])

@@ -70,7 +70,7 @@ class LearnedPositions(nn.Module):
 
     def __init__(self, positions: int, width: int) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.randn(positions, width))
+        self.weight = nn.Parameter(torch.empty(positions, width).normal_())
 
     def forward(self, start: int, count: int) -> Tensor:
         """(T, D) of the places from `start` on."""

@@ -80,7 +80,7 @@ class SequenceModel(GrownBuffers, Model):
         self.dropout = nn.Dropout(config.dropout)
         self.head = self.make_head()
         self.is_carrying = False
-        self.register_buffer("carried", _as_rows(self.backbone.start(0)))
+        self.register_buffer("carried", _no_rows(self.backbone.start(0)))
 
     @classmethod
     def build(cls, config: Any, spec: DataSpec) -> Self:
@@ -178,6 +178,12 @@ class SequenceModel(GrownBuffers, Model):
     def _keep(self, state: State, batch: int) -> None:
         if self._is_carried(batch):
             self.carried.copy_(_as_rows(state).detach())
+
+
+def _no_rows(state: State) -> Tensor:
+    """What `_as_rows` makes of no example; on the meta device `cat` would load torch's compiler."""
+    parts = tensors_of(state)
+    return parts[0].new_empty(0, sum(part.shape[1:].numel() for part in parts))
 
 
 def _as_rows(state: State) -> Tensor:
