@@ -60,7 +60,7 @@ def test_texts_are_read_with_its_vocabulary_and_mean_the_same(tmp_path: Path) ->
     with torch.no_grad():
         wanted: Tensor = theirs.bert(**given).pooler_output
         rows = run.preprocessor.encode_tokens(run.preprocessor.tokenizer.encode_all(texts))
-        framed = run.model._framed(rows)  # type: ignore[operator]
+        framed = run.model.framed(rows)  # type: ignore[operator]
         segments, counted = torch.zeros_like(framed), framed != 0
         found: Tensor = run.model._pooled(  # type: ignore[operator]
             run.model.encode(framed, segments, counted)  # type: ignore[operator]
