@@ -133,7 +133,13 @@ EQUIVALENT = (
     ),
     Equivalent(
         "data/tables/cells.py",
-        "if not text[:1].isdigit(): -> if False:",
+        "if not text[:1].isdigit() or form[2] not in text: -> if False:",
+        "no form of a date begins with anything else; asking first saves time",
+    ),
+    Equivalent(
+        "data/tables/cells.py",
+        "not text[:1].isdigit() or form[2] not in text -> "
+        "not text[:1].isdigit() and form[2] not in text",
         "no form of a date begins with anything else; asking first saves time",
     ),
     Equivalent(
