@@ -378,7 +378,7 @@ def test_a_signal_ends_a_start_that_is_under_way(
 def test_more_processes_than_a_machine_bears_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     monkeypatch.setattr(launching, "_start", lambda *_: pytest.fail("a process was started"))
-    with pytest.raises(ConfigError, match=r"there may be 16 .* 8 for each of its 2 cores, got 17$"):
+    with pytest.raises(ConfigError, match=r"at most 16 .* 8 for each of its 2 cores, got 17$"):
         launch([], 17, PATIENT)
 
 

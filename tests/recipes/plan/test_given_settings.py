@@ -89,7 +89,9 @@ def test_what_is_ready_takes_no_settings(name: str) -> None:
 @pytest.mark.parametrize("name", ["data.window", "window"])
 def test_a_setting_of_series_is_no_setting_of_a_table_and_says_how_to_have_it(name: str) -> None:
     table = {"data": TableConfig, "train": TrainConfig}
-    with pytest.raises(ConfigError, match=f"unknown setting '{name}'.* has it: data.name=series"):
+    with pytest.raises(
+        ConfigError, match=f"unknown setting '{name}'.* belongs to series: data.name=series"
+    ):
         sort_settings({name: 5}, table)
     with pytest.raises(ConfigError, match=f"unknown setting '{name}'; there are "):
         sort_settings({name: 5}, KINDS)

@@ -69,8 +69,8 @@ def launch(arguments: list[str], processes: int, timeout: float) -> int:
     most = MOST_OF_A_CORE * (cores := os.cpu_count() or 1)
     if processes > most:
         raise ConfigError(
-            f"there may be {most} processes on this machine, {MOST_OF_A_CORE} for each of its "
-            f"{cores} cores, got {processes}"
+            f"at most {most} processes may be started on this machine, {MOST_OF_A_CORE} for each "
+            f"of its {cores} cores, got {processes}"
         )
     ranks: list[Rank] = []
     with tempfile.TemporaryDirectory(prefix="netwright-") as folder, Interrupt() as interrupt:

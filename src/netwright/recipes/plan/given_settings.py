@@ -18,7 +18,7 @@ from netwright.train.settings import TrainConfig
 SECTIONS = ("model", "data", "train")
 OF_FIT = frozenset({"validation", "test", "groups", "callbacks", "start_from", "resume", "allow"})
 SOURCE = "data.name"  # no setting of any source: which source it is
-AS_SERIES = "a file that is read as a series has it: data.name=series"
+AS_SERIES = "it belongs to series: data.name=series reads the file as one"
 
 Settings = Mapping[str, Any]
 Kinds = Mapping[str, type[Config] | None]

@@ -80,7 +80,7 @@ def test_of_a_span_its_beginning_and_its_end_are_explained(tmp_path: Path) -> No
     assert float(answer.of(said)) == pytest.approx(expected)
     assert answer.words.startswith('the beginning and the end of "')
     for asked in (AnswerConfig(answer="Rome"), AnswerConfig(place=1)):
-        with pytest.raises(ConfigError, match=r"^of a span the one that is said is explained"):
+        with pytest.raises(ConfigError, match=r"^the predicted span is the one explained"):
             explained_answer(run, inputs, asked)
     with pytest.raises(ConfigError, match=r"set of=tokens$"):
         EMBEDDING_MAP.show(subject(run), {})

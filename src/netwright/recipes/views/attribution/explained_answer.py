@@ -101,7 +101,9 @@ def explained_answer(run: RunRecord, inputs: Tensor, settings: AnswerConfig) -> 
             words = f"{quoted(names[chosen].translate(VISIBLE))} {_place_in_words(run, place)}"
         case "span":
             if settings.answer or settings.place is not None:
-                raise ConfigError("of a span the one that is said is explained: set no answer")
+                raise ConfigError(
+                    "the predicted span is the one explained: leave out answer and place"
+                )
             first, last = run.task.answers(run.model, inputs, output)[0].tolist()
             where[first, 0] = where[last, 1] = True
             tokenizer = cast(TextEncoder, run.preprocessor).tokenizer

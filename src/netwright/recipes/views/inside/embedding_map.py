@@ -71,7 +71,7 @@ def measure(subject: Subject, settings: EmbeddingMapConfig) -> EmbeddingMap:
         return _of_tokens(subject, settings)
     run, split = subject.run, subject.split
     if run.spec.target == "span":
-        raise ConfigError("spans have no class for each place to be shown by: set of=tokens")
+        raise ConfigError("spans have no class to colour each place by: set of=tokens")
     rows = evenly_spaced(len(split), _num_rows(run.spec, settings.points))
     rows = rows.to(split.targets.device)
     inputs = [split.read(part) for part in torch.split(rows, BATCH)]
