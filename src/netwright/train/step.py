@@ -28,6 +28,7 @@ from netwright.train.state import TrainState
 from netwright.train.update_shares import UpdateShares
 from netwright.train.updates.capture_rules import reason_against
 from netwright.train.updates.captured_update import CapturedUpdate
+from netwright.train.updates.copies import copies_of, put_back
 from netwright.train.updates.device_rates import build_rates, reason_without
 from netwright.train.updates.direct_backward import backward
 from netwright.train.updates.direct_step import step_directly
@@ -322,18 +323,6 @@ class UpdateStep:
         self._add_penalty_slope()
         put_back(buffers, before)
         state.batch = at_hand
-
-
-def copies_of(tensors: Sequence[Tensor]) -> list[Tensor]:
-    """The numbers that they hold now."""
-    return [tensor.detach().clone() for tensor in tensors]
-
-
-@torch.no_grad()
-def put_back(tensors: Sequence[Tensor], numbers: Sequence[Tensor]) -> None:
-    """Let them hold again what `copies_of` gave."""
-    for tensor, values in zip(tensors, numbers, strict=True):
-        tensor.copy_(values)
 
 
 def heads_of(output: Tensor | Output) -> tuple[Tensor, ...]:
