@@ -89,6 +89,10 @@ class MLP(Model):
         logits: Tensor = self.head(self.hidden(x))
         return logits
 
+    def stack(self) -> list[nn.Module] | None:
+        """What `forward` calls, where no vectors of categories come first."""
+        return None if self.embeddings is not None else [nn.Flatten(), self.hidden, self.head]
+
     @classmethod
     def is_linear(cls, config: MLPConfig) -> bool:
         """Without a hidden layer it is one affine map."""

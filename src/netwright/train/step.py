@@ -31,6 +31,7 @@ from netwright.train.updates.captured_update import CapturedUpdate
 from netwright.train.updates.copies import copies_of, put_back
 from netwright.train.updates.device_rates import build_rates, reason_without
 from netwright.train.updates.direct_backward import backward
+from netwright.train.updates.direct_stack import direct_stack
 from netwright.train.updates.direct_step import step_directly
 from netwright.train.updates.finite_check import reason_for_host
 from netwright.train.updates.training_forward import training_forward
@@ -57,7 +58,8 @@ class UpdateStep:
         self.batch_start, self.before_update = hooks["on_batch_start"], hooks["on_before_update"]
         self.precision, self.l2 = config.precision, config.l2
         self.penalized = penalized(state.model, config.penalize) if config.l2 else []
-        self.forward = training_forward(state.model, state.task, config)
+        self.stack = direct_stack(state.model, state.task, config)
+        self.forward = self.stack or training_forward(state.model, state.task, config)
         self.optimizer, self.rates = config.rule, build_rates(state)
         self.captured: CapturedUpdate | None = None
         self.takers: list[Callback] = []  # of a part in updates
@@ -236,6 +238,8 @@ class UpdateStep:
         if self.state.scaler is not None:
             loss = self.state.scaler.scale(loss)
         backward(loss)
+        if self.stack is not None:
+            self.stack.backward()
         self.state.lap("backward")
         return output
 

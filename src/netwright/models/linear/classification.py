@@ -53,6 +53,10 @@ class SoftmaxRegression(Model):
         logits: Tensor = self.scores(x.flatten(1))
         return logits
 
+    def stack(self) -> list[nn.Module]:
+        """What `forward` calls."""
+        return [nn.Flatten(), self.scores]
+
     @classmethod
     def is_linear(cls, config: Config) -> bool:
         """Linear in weights and bias."""

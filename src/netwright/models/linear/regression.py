@@ -60,6 +60,10 @@ class LinearRegression(Model):
         reals: Tensor = self.affine(x.flatten(1))
         return reals
 
+    def stack(self) -> list[nn.Module]:
+        """What `forward` calls."""
+        return [nn.Flatten(), self.affine]
+
     @classmethod
     def is_linear(cls, config: Config) -> bool:
         """Linear in weights and bias."""
