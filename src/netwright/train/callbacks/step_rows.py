@@ -233,8 +233,7 @@ def gradient_norm(state: TrainState) -> Tensor | None:
     grads = state.whole_gradients()
     if not grads:
         return None
-    lengths = [length.float() for length in torch._foreach_norm(grads)]
-    norm: Tensor = torch.linalg.vector_norm(torch.stack(lengths), keepdim=True)  # (1,)
+    norm: Tensor = torch.linalg.vector_norm(state.lengths.of(grads), keepdim=True)  # (1,)
     return state.engine.whole_norms(norm)[0].to(state.device)
 
 

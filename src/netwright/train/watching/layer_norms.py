@@ -26,6 +26,7 @@ from netwright.core.evaluation import evaluating
 from netwright.core.trees import Tree, cuda_devices, take_rows
 from netwright.train.engines.engine import Engine
 from netwright.train.watching.layer_history import Numbers
+from netwright.train.watching.lengths import lengths_of
 
 MOST_COPIED = 2**24  # numbers that are kept aside for one step
 FEW = 2  # rows tell the order of layers; a single one may be squeezed away
@@ -76,7 +77,8 @@ class LayerNorms:
             now = self._followed()
             self.before = [torch.empty_like(part) for part in now]
             torch._foreach_copy_(self.before, now)  # one kernel for many small weights
-        found = iter(_norms(self.engine.own(w.grad for w in self.weights if w.grad is not None)))
+        there = self.engine.own(w.grad for w in self.weights if w.grad is not None)
+        found = iter(lengths_of(there).unbind())
         nothing = torch.zeros((), device=self.weights[0].device)
         # Of several optimizers each has its turn: those before keep what was seen of them.
         before = self.gradients or [nothing] * len(self.weights)
@@ -90,7 +92,7 @@ class LayerNorms:
         """The weights have moved: what `read` makes sense of, on the device, not waited for."""
         torch._foreach_sub_(self.before, self._followed())  # the step back, which is as long
         parts = [*self.engine.own(self.weights), *self.before]
-        norms = torch.stack([*self.gradients, *_norms(parts)])
+        norms = torch.cat([torch.stack(self.gradients), lengths_of(parts)])
         self.before, self.gradients = [], []
         norms = self.engine.whole_norms(norms)  # of weights that wait on the host, they are there
         return torch.cat([loss.float().reshape(1), norms.to(loss.device)])
@@ -176,11 +178,6 @@ def _in_order(model: nn.Module, used: Mapping[str, int]) -> list[tuple[str, nn.M
         place = used.get(path, place)
         found.append((place, path, part))
     return [(path, part) for _, path, part in sorted(found, key=operator.itemgetter(0))]
-
-
-def _norms(tensors: Sequence[Tensor]) -> list[Tensor]:
-    """Of each the root of its sum of squares, as float32."""
-    return [length.float() for length in torch._foreach_norm([*tensors])] if tensors else []
 
 
 def _rounded(number: float) -> float:
