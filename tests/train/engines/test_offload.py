@@ -32,6 +32,7 @@ from netwright.train.settings import TrainConfig
 from netwright.train.state import TrainState
 from netwright.train.tasks.catalog import task_for
 from netwright.train.trainer import Trainer
+from netwright.train.watching.gradient_lengths import GradientLengths
 from netwright.train.watching.layer_norms import LayerNorms
 from tests.repetition import for_each
 from tests.train.engines.sharded_runs import (
@@ -188,7 +189,8 @@ def test_numbers_of_the_host_and_of_the_device_meet() -> None:
         norms = LayerNorms(net)
         norms.take_gradients()
         assert norms.take_step(loss).device.type == "cuda"
-        state: Any = type("State", (), {"engine": Engine(), "device": loss.device})()
+        parts = {"engine": Engine(), "device": loss.device, "lengths": GradientLengths()}
+        state: Any = type("State", (), parts)()
         state.whole_gradients = lambda: [weight.grad for weight in weights]
         norm = gradient_norm(state)
         assert norm is not None and norm.device.type == "cuda"
