@@ -41,7 +41,10 @@ def test_normal_numbers_are_drawn_for_tensors_that_keep_them_alone() -> None:
     def build() -> nn.Module:
         drawn.append(nn.init.normal_(torch.zeros(9, device="cpu")))
         drawn.append(torch.zeros(9, device="cpu").normal_())
-        return nn.Embedding(3, 2)
+        drawn.append(nn.init.trunc_normal_(torch.zeros(9, device="cpu")))
+        table = nn.Embedding(3, 2)
+        nn.init.trunc_normal_(table.weight)
+        return table
 
     table = build_dry(build).get_parameter("weight")
     assert table.is_meta

@@ -21,7 +21,8 @@ from netwright.core.limits import TENSORS, WEIGHTS
 from netwright.core.seeding import seeded
 
 FREE = 2**27  # numbers that a model may hold beside its weights: masks, tables of positions
-DRAWS_NORMAL = (Tensor.normal_, nn.init.normal_)
+# The last is what normal numbers without tails are made by.
+DRAWS_NORMAL = (Tensor.normal_, nn.init.normal_, Tensor.erfinv_)
 SHARE = 4  # an ensemble that stopped early holds more members before it takes its weights
 
 
