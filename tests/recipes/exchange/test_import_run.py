@@ -181,12 +181,23 @@ def test_refusals_leave_nothing_behind(tmp_path: Path) -> None:
             file,
         ),
         ("leave out the model", {"model": "resnet18"}, odd),
-        ("does not hold a GPT-2: activation_function is 'relu'", {"settings": None}, odd),
+        ("does not hold a GPT-2: activation_function is 'relu', [^;]*$", {"settings": None}, odd),
+        (
+            r"is 'bert', wanted 'gpt2'; netwright train bert DATA --from .*bert.model\.safetensors "
+            "starts from its weights$",
+            {"settings": None},
+            gpt_folder(tmp_path / "bert", model_type="bert")[0],
+        ),
     ]
     for sentence, given, source in cases:
         with pytest.raises((ConfigError, DataError), match=sentence):
             nw.import_run(source, **{**small, **given})
         assert not out.exists()
+    for name in ("model.safetensors", "tokenizer.json", "config.json"):
+        lacking, _ = gpt_folder(tmp_path / f"without-{name}")
+        (lacking / name).unlink()
+        with pytest.raises(ConfigError, match=f"without-{name} has no {name}$"):
+            nw.import_run(lacking, out=out)
     weights["fc.bias"][0] = torch.nan
     with pytest.raises(DataError, match=r"fc\.bias"):
         nw.import_run(saved(tmp_path, weights), "resnet18", **small)

@@ -43,6 +43,8 @@ from netwright.train.tasks.task import Task
 
 SIZE = 224  # rows and columns of an image, where nothing else is said
 STATUS = "imported"
+WEIGHTS = "model.safetensors"
+STARTED_FROM = ("bert", "t5", "vit")  # of whose folders only the weights are read, by --from
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,19 +154,25 @@ def _image_encoder(spec: DataSpec, mode: ImageMode) -> ImageEncoder:
 
 
 def _language_model(folder: Path) -> _Imported:
-    told, tokens = read_json(folder / "config.json"), read_json(folder / "tokenizer.json")
-    if not has_file(folder / "model.safetensors"):  # nor a link, which may lead anywhere
-        raise ConfigError(f"{folder} has no model.safetensors")
+    _check_has(folder, "config.json", WEIGHTS)
+    told = read_json(folder / "config.json")
     if not isinstance(told, dict):
         raise DataError(f"{folder / 'config.json'} does not describe a model")
     settings, reason = from_gpt2_config(told)
     if reason:
-        raise ConfigError(f"{folder} does not hold a GPT-2: {reason}")
-    vocabulary, kind = read_vocabulary(tokens), MODELS.load("gpt")
+        other = told.get("model_type")
+        way_out = (
+            f"; netwright train {other} DATA --from {folder / WEIGHTS} starts from its weights"
+            if other in STARTED_FROM
+            else ""
+        )
+        raise ConfigError(f"{folder} does not hold a GPT-2: {reason}{way_out}")
+    _check_has(folder, "tokenizer.json")
+    vocabulary, kind = read_vocabulary(read_json(folder / "tokenizer.json")), MODELS.load("gpt")
     config = parse(kind.settings, settings, "model")
     encoder = CorpusEncoder(tokenizer=vocabulary.tokenizer, length=settings["context"])
     dry = build_dry(lambda: kind.build(config, encoder.spec))
-    weights = read_foreign_weights(folder / "model.safetensors", dry)
+    weights = read_foreign_weights(folder / WEIGHTS, dry)
     rows, count = len(weights["wte.weight"]), 1 + int(vocabulary.places.max())
     if rows != count:
         raise DataError(f"{folder} has weights for {rows} tokens, its tokenizer has {count}")
@@ -175,6 +183,13 @@ def _language_model(folder: Path) -> _Imported:
         task=LanguageModelling(encoder.spec.num_outputs),
         weights=vocabulary.reordered(weights),
     )
+
+
+def _check_has(folder: Path, *names: str) -> None:
+    """Refuse a folder without one of these files, or with a link, which may lead anywhere."""
+    for name in names:
+        if not has_file(folder / name):
+            raise ConfigError(f"{folder} has no {name}")
 
 
 def _filled(imported: _Imported, path: Path) -> nn.Module:
