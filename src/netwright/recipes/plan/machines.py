@@ -11,13 +11,12 @@
                   where the block is computed again, `shards` where its weights are sharded
 
 Numbers of `here` are measured by `netwright plan --calibrate`, except links, which one GPU alone
-does not show, and the peak of a GPU in the table; those of the table are 75 % of the published peak
-of products, 12 % of it for attention, as was seen on an H200, 85 % of the peak of memory, on the
-host also, and 80 % of that of PCIe. A host's seconds of a block are chosen, not measured: those of
-shards that are computed again, so that a step of GPT-2 XL on that H200, which waited for its host,
-comes out (0.3273 s of 48 blocks); the others are less in the proportions of a CPU's updates (27, 59
-and 71 %). They are below what two steps without waits allow: 3.3 ms of a block of GPT-2, and 7.0 of
-GPT-2 large, computed again. Hosts of the other GPUs are taken to be like that one.
+does not show, and the peak of a GPU in the table. What it measured on one H200 the table has as
+shares of published peaks, and takes for the other GPUs: 75 % of products (738e12), 21 % of the same
+for attention (209e12), 85 % of memory (4.10e12) and 80 % of PCIe (53e9); seconds of a block as they
+are. None is fitted to a step. Two are not measured: links, and the bytes of a step of Adam, 85 % of
+the peak of the host's memory, of which each GPU has its part, as if all stepped at once. One GPU
+alone had 157e9 on that host.
 
 Source: NVIDIA's data sheets of A100, H100 and H200 (SXM), and of the DGX machines with eight of
 them: 2 TB of memory, of 16 channels of DDR5-4800 (A100: 1 TB, DDR4-3200), PCIe 5 x 16 (A100: 4).
@@ -84,10 +83,10 @@ class Machine:
     host: float = 250 * GB
     copies: float = 50 * GB
     stepping: float = 65 * GB
-    block: float = 1.8e-3
-    block_again: float = 4.0e-3
-    shards: float = 4.8e-3
-    shards_again: float = 6.8e-3
+    block: float = 2.1e-3
+    block_again: float = 4.3e-3
+    shards: float = 3.9e-3
+    shards_again: float = 5.9e-3
     peak_is_measured: bool = False
     link_of: str = ""
 
@@ -96,7 +95,7 @@ MACHINES = {
     "h200": Machine(
         memory=150 * GB,
         flops=742e12,
-        attention=119e12,
+        attention=208e12,
         peak=990e12,
         bandwidth=4080 * GB,
         link=360 * GB,
@@ -104,7 +103,7 @@ MACHINES = {
     "h100": Machine(
         memory=85 * GB,
         flops=742e12,
-        attention=119e12,
+        attention=208e12,
         peak=990e12,
         bandwidth=2850 * GB,
         link=360 * GB,
@@ -112,7 +111,7 @@ MACHINES = {
     "a100": Machine(
         memory=85 * GB,
         flops=234e12,
-        attention=37e12,
+        attention=66e12,
         peak=312e12,
         bandwidth=1730 * GB,
         link=240 * GB,
