@@ -282,6 +282,7 @@ def test_what_came_from_python_has_no_command(
 def test_what_resumes_a_run_is_a_command_or_a_call(tmp_path: Path) -> None:
     typed = resolved({"model": "mlp", "data": "moons"})
     assert as_resumed(typed, tmp_path) == f"netwright train --resume {tmp_path}"
+    assert as_resumed(typed, Path("my run")) == "netwright train --resume 'my run'"
     objects = {"loss": "pinball", "training_step": "step"}
     given = {**typed, "model": {"name": ""}, "data": {"name": ""}, "own": objects}
     call = as_resumed({**given, "train": {**typed["train"], "epochs": 3}}, tmp_path)

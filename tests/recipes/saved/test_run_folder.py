@@ -81,9 +81,11 @@ def test_refuses_what_is_not_a_run(tmp_path: Path) -> None:
         check_run_folder(tmp_path / "nothing")
     with pytest.raises(ConfigError, match=r"is not a run folder: it has no config.yaml"):
         check_run_folder(tmp_path)
-    (tmp_path / "config.yaml").write_text("seed: 0\n")
-    with pytest.raises(ConfigError, match="contains an unfinished run, which has no model"):
-        check_run_folder(tmp_path)
+    unfinished = tmp_path / "my run"
+    unfinished.mkdir()
+    (unfinished / "config.yaml").write_text("seed: 0\n")
+    with pytest.raises(ConfigError, match=r"has no model; resume it .* --resume '/.*my run'`$"):
+        check_run_folder(unfinished)
 
 
 def test_damaged_weights_are_refused(moons_run: nw.Run, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """A search finds what was planted, gives it again bit by bit, and refuses what it cannot do."""
 
 import math
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,6 +14,7 @@ import pytest
 import netwright as nw
 from netwright.core.errors import ConfigError, DataError, RunError
 from netwright.recipes.plan.recipe_file import read_recipe_file
+from netwright.recipes.search.plan import write_plan
 from netwright.recipes.search.search import TRIALS, SearchRequest, resume_search, search, work
 from netwright.recipes.search.space import Value
 from netwright.recipes.search.trial_queue import TrialQueue, Tried
@@ -137,21 +139,28 @@ def test_pruned_trials_stop_early_and_count(tmp_path: Path) -> None:
 def test_a_search_goes_on_where_it_ended_and_joins_itself(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    loud = {**SMALL, "quiet": False}
-    search("mlp", "moons", space=LR, trials=2, out=tmp_path / "s", **loud)
+    folder, loud = tmp_path / "a search", {**SMALL, "quiet": False}
+    search("mlp", "moons", space=LR, trials=2, out=folder, **loud)
     said = capsys.readouterr().err.splitlines()
     assert said[0] == (
-        f"searching in {tmp_path}/s; to add a worker from another terminal: "
-        f"netwright search --resume {tmp_path}/s"
+        f"searching in {folder}; to add a worker from another terminal: "
+        f"netwright search --resume '{folder}'"
     )
     assert [line[:13] for line in said[1:]] == ["1/2  trial 0:", "2/2  trial 1:"]
-    joined = search("mlp", "moons", space=LR, trials=3, out=tmp_path / "s", **SMALL)
+    joined = search("mlp", "moons", space=LR, trials=3, out=folder, **SMALL)
     assert len(joined.trials) == 3
-    more = resume_search(tmp_path / "s", trials=4, quiet=True)
+    more = resume_search(folder, trials=4, quiet=True)
     assert [trial.number for trial in more.trials] == [0, 1, 2, 3]
-    assert len(resume_search(tmp_path / "s", quiet=True).trials) == 4
+    assert len(resume_search(folder, quiet=True).trials) == 4
     whole = search("mlp", "moons", space=LR, trials=4, out=tmp_path / "whole", **SMALL)
     assert [t.value for t in whole.trials] == [t.value for t in more.trials]
+
+
+def test_a_search_that_a_server_keeps_names_it_as_a_shell_takes_it(tmp_path: Path) -> None:
+    address = "postgresql://me@/trials?host=/run/postgresql"
+    write_plan(tmp_path, plan(storage=address))
+    with pytest.raises(ConfigError, match=f"give --storage '{re.escape(address)}'$"):
+        resume_search(tmp_path, quiet=True)
 
 
 def test_time_that_is_up_cuts_the_trial_and_queues_it_again(

@@ -150,9 +150,9 @@ def test_the_folder_tells_no_password_and_connects_to_nothing_by_itself(
         "mlp", "moons", space=space, trials=2, storage=address, out=folder, quiet=True, **SETTINGS
     )
     assert len(study.trials) == 2
-    with pytest.raises(ConfigError, match=r"keeps its trials with .*: give --storage postgresql"):
+    with pytest.raises(ConfigError, match=r"keeps its trials with .*: give --storage '?postgresql"):
         resume_search(folder, quiet=True)
-    with pytest.raises(ConfigError, match="give --storage postgresql"):
+    with pytest.raises(ConfigError, match=r"give --storage '?postgresql"):
         resume_search(folder, storage="postgresql://x@elsewhere/y", quiet=True)
     assert len(resume_search(folder, trials=3, storage=address, quiet=True).trials) == 3
     written = [file for file in folder.rglob("*") if file.is_file()]

@@ -53,10 +53,9 @@ def as_python(config: Settings) -> str:
 
 def as_resumed(config: Settings, folder: Path) -> str:
     """What resumes the run in a folder: the command, or a call where a part came from Python."""
-    is_typed = bool(as_command(config))
-    return (
-        f"netwright train --resume {folder}" if is_typed else _as_call(config, resume=str(folder))
-    )
+    if as_command(config):
+        return shlex.join(["netwright", "train", "--resume", str(folder)])
+    return _as_call(config, resume=str(folder))
 
 
 def _as_call(config: Settings, **more: str) -> str:

@@ -10,6 +10,7 @@ profile.json     where the time and memory of an update went, where that was ask
 """
 
 import re
+import shlex
 import shutil
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -170,7 +171,7 @@ def check_run_folder(folder: Path) -> None:
     if not has_folder(folder / "model"):
         raise ConfigError(
             f"{folder} contains an unfinished run, which has no model; resume it with "
-            f"`netwright train --resume {folder}`"
+            f"`netwright train --resume {shlex.quote(str(folder))}`"
         )
     if not has_file(folder / "results.json"):
         raise ConfigError(f"{folder} is an incomplete run folder: it has no results.json")

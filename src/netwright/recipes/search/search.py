@@ -159,7 +159,8 @@ def resume_search(
     import_optuna()
     plan = read_plan(folder)
     if storage != (plan.storage if plan.on_server else None):
-        wanted = f"give --storage {plan.storage}" if plan.on_server else "leave out --storage"
+        given = f"give --storage {shlex.quote(plan.storage)}"
+        wanted = given if plan.on_server else "leave out --storage"
         raise ConfigError(f"{folder} keeps its trials with storage {plan.storage}: {wanted}")
     data = load_configured(plan.recipe)
     now = replace(plan, data=digests(data), trials=plan.trials if trials is None else trials)
@@ -222,7 +223,7 @@ def run_search(
     """Work on the search of a folder until its trials are done, or the time is up."""
     deadline = None if max_time is None else time.monotonic() + max_time
     server = f" --storage {shlex.quote(plan.storage)}" if plan.on_server else ""
-    command = f"netwright search --resume {folder}{server}"
+    command = f"netwright search --resume {shlex.quote(str(folder))}{server}"
     if not quiet:
         help_us = f"; to add a worker from another terminal: {command}" if plan.is_typed else ""
         print_message(f"searching in {folder}{help_us}")
