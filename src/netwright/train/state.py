@@ -21,7 +21,6 @@ from netwright.train.optimizer_state import restore_optimizer
 from netwright.train.own.schedule import OwnSchedule
 from netwright.train.ranks import ALONE, Ranks
 from netwright.train.tasks.task import Task
-from netwright.train.watching.gradient_lengths import GradientLengths
 from netwright.train.watching.history import History, Row
 from netwright.train.watching.recent_losses import RecentLosses
 from netwright.train.watching.running_losses import RunningLosses
@@ -79,7 +78,6 @@ class TrainState:
         ranks: the processes that train this model together.
         engine: how they hold it.
         average: of the weights along the way, or None; it is what is measured and kept.
-        lengths: of the gradients of the update at hand.
         epoch: passes made.
         position: batches of the present pass already used.
         accumulated: batches whose gradients wait for their update.
@@ -132,7 +130,6 @@ class TrainState:
     ranks: Ranks = ALONE
     engine: Engine = field(default_factory=Engine)
     average: WeightAverage | None = None
-    lengths: GradientLengths = field(default_factory=GradientLengths)
     epoch: int = 0
     position: int = 0
     accumulated: int = 0
@@ -199,7 +196,6 @@ class TrainState:
 
     def forget_gradients(self) -> None:
         """What `zero_grad` does; torch's own marks it for a profiler, ten times as long as it."""
-        self.lengths.forget()
         if type(self.optimizer).zero_grad not in USUAL:
             self.optimizer.zero_grad()  # the caller's own
             return

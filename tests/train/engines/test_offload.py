@@ -32,7 +32,6 @@ from netwright.train.settings import TrainConfig
 from netwright.train.state import TrainState
 from netwright.train.tasks.catalog import task_for
 from netwright.train.trainer import Trainer
-from netwright.train.watching.gradient_lengths import GradientLengths
 from netwright.train.watching.layer_norms import LayerNorms
 from tests.repetition import for_each
 from tests.train.engines.sharded_runs import (
@@ -189,8 +188,7 @@ def test_numbers_of_the_host_and_of_the_device_meet() -> None:
         norms = LayerNorms(net)
         norms.take_gradients()
         assert norms.take_step(loss).device.type == "cuda"
-        parts = {"engine": Engine(), "device": loss.device, "lengths": GradientLengths()}
-        state: Any = type("State", (), parts)()
+        state: Any = type("State", (), {"engine": Engine(), "device": loss.device})()
         state.whole_gradients = lambda: [weight.grad for weight in weights]
         norm = gradient_norm(state)
         assert norm is not None and norm.device.type == "cuda"
@@ -209,10 +207,10 @@ class OnDevice(Tensor):
 @for_each("bad", [None, torch.nan, torch.inf])
 def test_gradients_on_the_host_are_looked_at_there(bad: float | None) -> None:
     loss = torch.zeros(()).as_subclass(OnDevice)
-    lengths = torch.ones(2)
+    grads = [torch.ones(3), torch.ones(2)]
     if bad is not None:
-        lengths[1] = bad
-    assert non_finite._is_finite(loss, lengths) == (bad is None)
+        grads[1][0] = bad
+    assert non_finite._is_finite(loss, grads) == (bad is None)
 
 
 def train(

@@ -222,18 +222,18 @@ class GuardNonFinite(Callback):
         if state.scaler is not None:  # it looks at the gradients itself, and skips the step
             return math.isfinite(state.loss.item())
         grads = self._grads(state)
-        if _is_finite(state.loss, state.lengths.of(grads)):
+        if _is_finite(state.loss, grads):
             return True
-        # Squares of finite numbers may be infinite: look closer before anything is refused.
+        # Finite numbers may have an infinite sum: look closer before anything is refused.
         return all(bool(values.isfinite().all()) for values in (state.loss, *grads))
 
 
-def _is_finite(loss: Tensor, lengths: Tensor) -> bool:
-    """Whether the sum of the loss and the lengths of all gradients (n,) is finite.
+def _is_finite(loss: Tensor, grads: Sequence[Tensor]) -> bool:
+    """Whether the sum of all is finite: of a few numbers on a device, of each tensor's on a CPU.
 
     Gradients may be on the host when the loss is not.
     """
-    total = lengths.sum()
-    if total.device == loss.device and not total.is_cpu:
-        return math.isfinite((loss.float() + total).item())  # the device is waited for once
-    return math.isfinite(loss.item() + total.item())
+    if (grads[0] if grads else loss).is_cpu:
+        return math.isfinite(loss.item() + sum([abs(grad.sum().item()) for grad in grads]))
+    sizes = [size.float() for size in (loss, *torch._foreach_norm(list(grads)))]
+    return math.isfinite(torch.stack(sizes).sum().item())

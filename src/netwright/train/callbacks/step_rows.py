@@ -27,6 +27,7 @@ from netwright.train.state import Place, TrainState, nothing_to_confirm
 from netwright.train.updates.finite_check import LAG
 from netwright.train.updates.host_copy import HostCopy
 from netwright.train.watching.history import STEP
+from netwright.train.watching.lengths import lengths_of
 
 SECONDS = 1.0  # between two rows, about
 LOOKS = (1, 2, 4, 8)  # updates after the first of a process, at which the clock is read
@@ -233,7 +234,7 @@ def gradient_norm(state: TrainState) -> Tensor | None:
     grads = state.whole_gradients()
     if not grads:
         return None
-    norm: Tensor = torch.linalg.vector_norm(state.lengths.of(grads), keepdim=True)  # (1,)
+    norm: Tensor = torch.linalg.vector_norm(lengths_of(grads), keepdim=True)  # (1,)
     return state.engine.whole_norms(norm)[0].to(state.device)
 
 
