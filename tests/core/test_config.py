@@ -363,3 +363,13 @@ def test_defaults_are_checked_and_brought_to_their_types() -> None:
         assert Wrong(count=1).count == 1
         with pytest.raises(ConfigError, match="count must be int, got True"):
             Wrong(count=True)
+
+
+def test_a_value_is_checked_by_its_type_however_often_it_was_seen() -> None:
+    for _ in range(2):
+        assert Outer(size=1, rate=2.0).rate == 2.0
+        assert type(Outer(rate=2).rate) is float  # equal to one that was left as it is
+        with pytest.raises(ConfigError, match="size must be int, got True"):
+            Outer(size=True)  # as is this
+        with pytest.raises(ConfigError, match="rate must be greater than 0.0, got -1.0"):
+            Outer(rate=-1.0)

@@ -13,7 +13,7 @@ import typing
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields
-from functools import cache
+from functools import cache, lru_cache
 from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 from annotated_types import Ge, Gt, Interval, Lt
@@ -40,6 +40,7 @@ _WORDS = {
     "bool_parsing": "must be true or false",
     "bool_type": "must be true or false",
 }
+_PLAIN = (str, int, float, bool, type(None))
 _TYPES = {
     "int": "a whole number",
     "float": "a number",
@@ -78,10 +79,13 @@ class Config:
 
     def __post_init__(self) -> None:
         """Check the fields and bring them to their declared types ([1, 2] -> (1, 2))."""
-        settled = _settled(type(self))
-        for name, hint in _hints(type(self)).items():
+        kind: Any = type(self)  # mypy holds that a class has no hash
+        settled = _settled(kind)
+        for name, hint in _hints(kind).items():
             given = getattr(self, name)
-            if name not in settled or given is not settled[name]:
+            if name in settled and given is settled[name]:
+                continue
+            if type(given) not in _PLAIN or not _stays(kind, name, given):
                 object.__setattr__(self, name, _checked(name, given, hint))
 
     def _repr_html_(self) -> str:
@@ -211,12 +215,8 @@ def _hints_of(cls: Any) -> dict[str, Any]:
     return typing.get_type_hints(cls, include_extras=True)
 
 
-def _settled(cls: type[Config]) -> dict[str, Any]:
-    return _settled_of(cls)  # type: ignore[arg-type] # mypy holds that a class has no hash
-
-
 @cache
-def _settled_of(cls: Any) -> dict[str, Any]:
+def _settled(cls: Any) -> dict[str, Any]:
     """Defaults that a check leaves as they are: most fields of most configs hold theirs."""
     hints, settled = _hints(cls), {}
     for field in fields(cls):
@@ -226,6 +226,13 @@ def _settled_of(cls: Any) -> dict[str, Any]:
                 if _checked(field.name, value, hints[field.name]) is value:
                     settled[field.name] = value
     return settled
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _stays(cls: Any, name: str, value: Any) -> bool:
+    """Whether the check leaves a plain value as it is; a run asks half a dozen times."""
+    checked = _checked(name, value, _hints(cls)[name])
+    return type(checked) is type(value) and checked == value
 
 
 @cache
