@@ -19,6 +19,7 @@ from netwright.core.seeding import (
     random_state,
     seeded,
     set_random_state,
+    torch_seeded,
 )
 
 
@@ -88,6 +89,17 @@ def test_seeded_block_leaves_the_callers_generators_alone() -> None:
         with seeded(1):
             draws()
         assert (first, draws()) == expected
+
+
+def test_torch_alone_is_seeded_as_with_the_others_and_left_alone_too() -> None:
+    with seeded(3):
+        *_, wanted = draws()
+    with seeded(0):
+        expected = draws()
+    with seeded(0):
+        with torch_seeded(3):
+            assert float(torch.rand(())) == wanted
+        assert draws() == expected
 
 
 def test_generators_come_back_when_the_block_fails() -> None:

@@ -18,7 +18,7 @@ from torch.overrides import TorchFunctionMode
 
 from netwright.core.errors import DataError, NetwrightError
 from netwright.core.limits import TENSORS, WEIGHTS
-from netwright.core.seeding import seeded
+from netwright.core.seeding import torch_seeded
 
 FREE = 2**27  # numbers that a model may hold beside its weights: masks, tables of positions
 # The last is what normal numbers without tails are made by.
@@ -42,7 +42,7 @@ def build_dry(build: Callable[[], nn.Module]) -> nn.Module:
         register_module_buffer_registration_hook(count),
     ]
     try:
-        with seeded(0), torch.device("meta"), _DrawingNothing():
+        with torch_seeded(0), torch.device("meta"), _DrawingNothing():
             return build()
     finally:
         for hook in hooks:
