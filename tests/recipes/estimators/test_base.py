@@ -17,6 +17,8 @@ import netwright as nw
 from netwright.core.errors import ConfigError, DataError, ShapeError
 from netwright.recipes.estimators.scikit_learn import NetClassifier, NetRegressor
 from netwright.recipes.fitting import training
+from netwright.train.trainer import Trainer
+from netwright.train.watching.layer_norms import LayerNorms
 
 Rows = tuple[NDArray[np.float64], NDArray[np.int64]]
 
@@ -214,6 +216,25 @@ def test_only_a_run_folder_needs_measures_at_the_end(
     assert not measured
     NetClassifier("logistic", run_folder=tmp_path / "run", **settings).fit(*blobs)
     assert len(measured) == 1
+
+
+def test_layers_are_watched_and_settings_rehearsed_only_for_a_run_folder(
+    blobs: Rows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    monkeypatch.setattr(Trainer, "rehearse", lambda *_: done.append("rehearsed"))
+    monkeypatch.setattr(LayerNorms, "take_gradients", lambda _: done.append("watched"))
+    small(epochs=1).fit(*blobs)
+    assert not done
+    small(epochs=1, doctor=True).fit(*blobs)
+    assert done == ["watched"] * 2
+    small(epochs=1, run_folder=tmp_path / "run").fit(*blobs)
+    assert done == ["watched"] * 2 + ["rehearsed"] + ["watched"] * 2
+
+
+def test_a_setting_that_does_not_fit_is_refused_without_a_rehearsal_too(blobs: Rows) -> None:
+    with pytest.raises(ConfigError, match="momentum"):
+        small(optimizer="adam", optimizer_options={"momentum": 0.5}).fit(*blobs)
 
 
 def test_a_frame_names_features_and_target(blobs: Rows, tmp_path: Path) -> None:

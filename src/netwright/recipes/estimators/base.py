@@ -234,7 +234,8 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
         if not isinstance(model, str):
             model = build_own_model(model, data.spec, seed)
         recipe = resolve(model, data, seed=seed, **settings)
-        return put_together(*recipe, own=own, is_part=is_part)
+        writes = self.run_folder is not None
+        return put_together(*recipe, own=own, is_part=is_part, rehearses=writes)
 
     def _with_rows(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
         """The recipe at hand with new rows, encoded as the first ones were."""
@@ -314,9 +315,11 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
                 raise ConfigError(f"{name!r} is not a setting of {type(self).__name__}: {advice}")
         if self.run_folder is None and given_to("train", self._settings).get("track"):
             raise ConfigError("track writes inside a run folder: give run_folder, or remove track")
-        settings = dict(self._settings)
-        if self.early_stopping and "patience" not in given_to("train", settings):
+        settings, given = dict(self._settings), given_to("train", self._settings)
+        if self.early_stopping and "patience" not in given:
             settings["train.patience"] = EARLY_PATIENCE
+        if self.run_folder is None and "doctor" not in given:
+            settings["train.doctor"] = False  # what it finds stands in the report, there is none
         return settings
 
 

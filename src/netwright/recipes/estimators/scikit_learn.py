@@ -146,7 +146,7 @@ class NetClassifier(ClassifierMixin, NetEstimator):  # type: ignore[misc]
 
     def _read_targets(self, y: NDArray[Any], *, first: bool, classes: Any) -> NDArray[Any]:
         check_classification_targets(y)
-        several = type_of_target(y) == "multilabel-indicator"
+        several = y.ndim > 1 and type_of_target(y) == "multilabel-indicator"
         if not several:
             y = column_or_1d(y, warn=True)
         if first:

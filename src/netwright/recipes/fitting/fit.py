@@ -13,7 +13,7 @@ from netwright.core.config import Config
 from netwright.core.devices import pick_device
 from netwright.core.errors import ConfigError, DataError
 from netwright.core.learner import Learner
-from netwright.core.seeding import derive_seed, seeded
+from netwright.core.seeding import derive_seed, torch_seeded
 from netwright.data.batches.split import SourceSplit
 from netwright.data.dataset import Data, check_data
 from netwright.data.given.given import with_splits
@@ -23,6 +23,7 @@ from netwright.models.ensembles.ensemble import Ensemble
 from netwright.recipes.fitting.adapting import adapt
 from netwright.recipes.fitting.ensemble_fit import prepare_ensemble
 from netwright.recipes.fitting.first_batch import (
+    FirstBatch,
     check_last_batch,
     normalisable_size,
     try_first_batch,
@@ -63,6 +64,7 @@ from netwright.train.own.optimizer import Grouping
 from netwright.train.own.parts import NO_PARTS, OwnParts, take_own
 from netwright.train.own_step import TrainingStep
 from netwright.train.settings import pace_of
+from netwright.train.tasks.task import Task
 from netwright.train.trainer import Trainer
 
 
@@ -216,6 +218,7 @@ def put_together(
     *,
     own: OwnParts = NO_PARTS,
     is_part: bool = False,
+    rehearses: bool = True,
 ) -> Prepared:
     """Build the recipe's model (or take the user's) for this data, and try one batch.
 
@@ -225,6 +228,7 @@ def put_together(
         module: the user's own, for a recipe without a model.
         own: what else the user handed over.
         is_part: more rows will come, so these may be of one class.
+        rehearses: refuse settings of training now, before a folder is made; else the trainer does.
     """
     is_loader = isinstance(data.train, SourceSplit)
     check_data(data, is_part=is_part or is_loader)
@@ -257,14 +261,7 @@ def put_together(
         epochs = pace.epochs if pace.last_step is None else None
         recipe = replace(recipe, train=replace(recipe.train, batch_size=size, epochs=epochs))
         check_monitor(recipe.train, data, task)
-        # Refuses settings before a folder is made.
-        state = Trainer(recipe.train, task, own=own).rehearse(module, data)
-        if own.training_step is not None:
-            first = try_first_step(module, data, own.training_step, state.optimizer, size)
-    if own.training_step is None:
-        goes_back = not recipe.model and not learns_by_itself
-        rows = rows_tried(recipe.train.parallel, pick_device(recipe.train.device), size)
-        first = try_first_batch(module, data, task, rows, goes_back=goes_back)
+    first = _try_out(recipe, data, module, task, own, size, rehearses=rehearses)
     prepared = Prepared(
         recipe=recipe,
         model=module,
@@ -275,6 +272,27 @@ def put_together(
         unused=unused_settings(recipe.train) if learns_by_itself else (),
     )
     return prepare_ensemble(prepared, put_together) if isinstance(module, Ensemble) else prepared
+
+
+def _try_out(
+    recipe: Recipe,
+    data: Data,
+    module: nn.Module,
+    task: Task,
+    own: OwnParts,
+    size: int,
+    *,
+    rehearses: bool,
+) -> FirstBatch:
+    """The settings of training, then one batch, or one step of the caller's own."""
+    learns_by_itself = isinstance(module, Learner | Ensemble)
+    if not learns_by_itself and (rehearses or own.training_step is not None):
+        state = Trainer(recipe.train, task, own=own).rehearse(module, data)
+        if own.training_step is not None:
+            return try_first_step(module, data, own.training_step, state.optimizer, size)
+    goes_back = not recipe.model and not learns_by_itself
+    rows = rows_tried(recipe.train.parallel, pick_device(recipe.train.device), size)
+    return try_first_batch(module, data, task, rows, goes_back=goes_back)
 
 
 def _module(recipe: Recipe, data: Data, module: nn.Module | None, own: OwnParts) -> nn.Module:
@@ -290,7 +308,7 @@ def _module(recipe: Recipe, data: Data, module: nn.Module | None, own: OwnParts)
     check_model_fits(recipe.model, data.spec)
     try:
         check_size(lambda: kind.build(recipe.model_settings, data.spec))
-        with seeded(derive_seed(recipe.seed, "weights")):
+        with torch_seeded(derive_seed(recipe.seed, "weights")):
             return kind.build(recipe.model_settings, data.spec).to(device)
     except (RuntimeError, MemoryError, DataError) as error:  # there is no room for it
         reason = str(error).partition("\n")[0]
