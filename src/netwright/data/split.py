@@ -36,6 +36,9 @@ def hold_out(
     num_test, num_val = round(count * test_size), round(count * val_size)
     if num_test + num_val >= count:
         raise DataError(f"{count} rows are too few for {num_val} validation and {num_test} test")
+    if not num_test + num_val:
+        nothing = torch.empty(0, dtype=torch.int64)
+        return torch.arange(count), nothing, nothing
     if groups is not None:
         return _by_groups(groups, count - num_val - num_test, num_val, num_test, seed)
     order = _spread(count, seed, classes)

@@ -151,7 +151,8 @@ def _callbacks(
         callbacks.append(HistoryFile(here.folder / "metrics.jsonl"))
     if here.tracking is not None:
         callbacks.append(here.tracking)
-    callbacks += [Progress(quiet=here.quiet), *watched, StopOnSignal(interrupt)]
+    callbacks += [] if here.quiet else [Progress()]
+    callbacks += [*watched, StopOnSignal(interrupt)]
     if config.max_steps is not None and config.epochs is not None:
         callbacks.append(StepLimit(config.max_steps))
     if config.max_time is not None:

@@ -62,10 +62,11 @@ def choose_optimizer(config: TrainConfig, module: nn.Module, task: Task, data: D
             if _can_search(config, data)
             else replace(config, optimizer=DEFAULT_OPTIMIZER, lr=LR)
         )
-    config = replace(config, optimizer=config.optimizer or DEFAULT_OPTIMIZER)
-    if config.restore_best is None and config.patience is None:
-        keeps_last = goes_to_optimum(config, module, task, data)
-        config = replace(config, restore_best=False if keeps_last else None)
+    if config.optimizer is None:
+        config = replace(config, optimizer=DEFAULT_OPTIMIZER)
+    is_open = config.restore_best is None and config.patience is None
+    if is_open and goes_to_optimum(config, module, task, data):
+        config = replace(config, restore_best=False)
     return config
 
 

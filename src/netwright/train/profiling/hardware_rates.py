@@ -11,7 +11,7 @@ import platform
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -173,6 +173,7 @@ def processor_setup() -> str:
     return f"{name}, {torch.get_num_threads()} threads"
 
 
+@cache
 def _processor() -> str:
     """What the system tells of the processor: its name, or the numbers of its kind."""
     with suppress(NetwrightError, OSError):
