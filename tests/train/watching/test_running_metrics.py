@@ -29,7 +29,7 @@ def batches(
 
 
 @for_each("weights", [False, True])
-@for_each(("count", "rows", "classes"), [(3, 4, 5), (40, 8, 300), (2, 70, 1000)])
+@for_each(("count", "rows", "classes"), [(1, 4, 5), (3, 4, 5), (40, 8, 300), (2, 70, 1000)])
 def test_means_are_those_of_all_examples(
     count: int, rows: int, classes: int, weights: bool
 ) -> None:

@@ -135,6 +135,8 @@ class Loader(ABC):
             raise ConfigError(f"start must lie between 0 and the {len(self)} batches, got {start}")
         if start == len(self):  # torch.split would give one batch of no rows
             return []
+        if self.world == 1 and not start and len(order) <= self.batch_size:
+            return [order]
         batches = torch.split(order[start * self.batch_size :], self.batch_size)
         if self.world == 1:
             return list(batches)

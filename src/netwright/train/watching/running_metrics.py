@@ -64,18 +64,27 @@ class RunningMetrics:
         """The sums with what is held back; the state stays as it is."""
         if not self.held:
             return self.loss, self.headline, self.counted
+        if len(self.held) == 1:
+            return self._with_one(*self.held[0])
         logits, targets, weights, losses = zip(*self.held, strict=True)
         sizes = _together([self.task.counted(part) for part in targets], self.loss)
         known = [part for part in weights if part is not None]
         loss = torch.stack(losses).float() @ sizes
-        # Large outputs are held one at a time: there is nothing to join, and no room for a copy.
-        outputs = torch.cat(logits) if len(logits) > 1 else logits[0]
         headline = self.task.headline_sum(
-            outputs, torch.cat(targets), torch.cat(known) if known else None
+            torch.cat(logits), torch.cat(targets), torch.cat(known) if known else None
         )
         # Of a model in float64 the sums are float32 all the same, before and after a resume.
         headline = self.headline + headline.to(self.headline.dtype)
         return self.loss + loss, headline, self.counted + sizes.sum()
+
+    def _with_one(
+        self, output: Tensor, targets: Tensor, weights: Tensor | None, loss: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """The same sums with one batch: there is nothing to join, and for large ones no room."""
+        size = self.task.counted(targets)
+        size = size.to(self.loss) if isinstance(size, Tensor) else size
+        headline = self.task.headline_sum(output, targets, weights).to(self.headline.dtype)
+        return self.loss + loss.float() * size, self.headline + headline, self.counted + size
 
     def values(self, ranks: Ranks = ALONE) -> dict[str, float]:
         """The loss and the headline measure, as means over what all ranks counted.
@@ -83,14 +92,16 @@ class RunningMetrics:
         What is held back stays held back: a pass that is looked at on its way is added up in the
         same order as one that is not.
         """
-        parts = self._settled()
-        own = torch.cat([part.cpu().double().reshape(-1) for part in parts])
-        *sums, counted, rows = ranks.sum(torch.cat([own, own.new_tensor([self.rows])]))
+        loss, headline, counted = (part.cpu().double() for part in self._settled())
+        rows = self.rows
+        if not ranks.is_alone:
+            shares = [loss.reshape(1), headline.reshape(-1), counted.reshape(1)]
+            *sums, counted, ranks_rows = ranks.sum(torch.cat([*shares, loss.new_tensor([rows])]))
+            loss, headline = sums[0], torch.stack(sums[1:]).reshape(headline.shape)
+            rows = int(ranks_rows)
         if not rows:
             raise RunError("there is nothing to measure: every batch of the epoch was skipped")
-        means = torch.stack(sums) / counted
-        shape = self.task.headline_shape
-        return self.task.with_headline(float(means[0]), means[1:].reshape(shape))
+        return self.task.with_headline((loss / counted).item(), headline / counted)
 
     def begin(self) -> None:
         """Forget everything: a new pass."""
