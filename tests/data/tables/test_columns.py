@@ -25,7 +25,9 @@ COUNT = [str(i) for i in range(30)]
 MARK = "; if '%s' means missing, train with --set %s"
 STAR, BOTH = ("*", "'data.missing=*'"), ("a', 'b", "data.missing=a,b")
 DASH = MARK % ("-", "data.missing=-")
+EUROS = f"60% of its cells are numbers{DASH}"
 EACH = "every value is different (id-like)"
+KG = "its cells are numbers with 'kg' behind them: remove it to learn from the numbers"
 
 
 @for_each(
@@ -40,6 +42,16 @@ EACH = "every value is different (id-like)"
         ("a", [*"1223", "*", "*"], "category", f"67% of its cells are numbers{MARK % STAR}"),
         ("a", [*"1223", *"ab" * 2], "category", "50% of its cells are numbers" + MARK % BOTH),
         ("a", [*"12233445", *"abcd" * 2], "category", "50% of its cells are numbers"),
+        ("a", ["12 kg", "3.5 kg", "3.5 kg"], "category", KG),
+        ("a", ["12 kg", "3.5 kg"], "id", f"every value is different (id-like; {KG})"),
+        ("a", ["12 kg", "3.5 g", "3.5 g"], "category", ""),
+        ("a", ["12 kg", "kg", "kg"], "category", ""),
+        (
+            "a",
+            ["12 EUR", "3 EUR", "3 EUR", "-", "-"],
+            "category",
+            f"60% of its cells are numbers{DASH}",
+        ),
         ("a", ["$1.50", "$2", "$2", "-", "-"], "category", f"60% of its cells are numbers{DASH}"),
         ("a", ["x", "", "x"], "category", ""),
         ("a", ["5", "", "5"], "number", ""),

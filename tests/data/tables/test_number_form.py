@@ -23,6 +23,7 @@ from tests.repetition import for_each
 
 DOLLARS = NumberForm(mark="$", decimal=".")
 EUROS = NumberForm(mark="\u20ac", decimal=",")
+BY_CODE = NumberForm(mark="EUR", decimal=",")
 
 
 @for_each(
@@ -41,6 +42,9 @@ EUROS = NumberForm(mark="\u20ac", decimal=",")
         (DOLLARS, "1e3", 1000.0),
         (EUROS, "1.234,50 \u20ac", 1234.5),
         (EUROS, "1.234", 1234.0),
+        (BY_CODE, "1.150,92 EUR", 1150.92),
+        (BY_CODE, "EUR -1.150,92", -1150.92),
+        (BY_CODE, "12", 12.0),
         (NumberForm(mark="%", decimal="."), "12.5 %", 0.125),
         (NumberForm(mark="%"), "0.3%", 0.003),
         (NumberForm(mark="\u20ac"), "12.50 \u20ac", 12.5),
@@ -64,6 +68,10 @@ def test_what_a_cell_means(form: NumberForm, cell: str, value: float) -> None:
         (DOLLARS, "$"),
         (DOLLARS, "1" * 65 + "$"),
         (EUROS, "12.5 \u20ac"),
+        (BY_CODE, "5 USD"),
+        (BY_CODE, "EUR 5 EUR"),
+        (BY_CODE, "5 \u20ac"),  # the rows that trained had the code
+        (BY_CODE, "5 eur"),
         (NumberForm(mark="%", decimal="."), "0.12"),  # 0.12 or 0.0012?
         (NumberForm(mark="\u20ac"), "1.234 \u20ac"),
         (NumberForm(mark="\u20ac"), "1,234 \u20ac"),

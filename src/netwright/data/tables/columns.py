@@ -36,6 +36,7 @@ _ID_NAME = re.compile(
     r"(?i:(?:^|[_\W])(?:id|uuid|guid)$|^(?:index|idx|key|row|rownames|row_number|unnamed: 0)$)"
     r"|(?<=[a-z])(?:Id|ID)$"
 )
+_WITH_UNIT = re.compile(r"[+-]?[0-9][0-9.,]*[ \u00a0\u202f]?([^\W\d_]{1,5})")  # 12 kg
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,7 +166,7 @@ def reads_like_text(cells: Collection[str]) -> bool:
 def _infer_text(name: str, counts: Mapping[str, int]) -> Inference:
     total = sum(counts.values())
     ways = f"--set data.types.{name}=text learns from its words, --text {name} from it alone"
-    numbers = _share_of_numbers(counts)
+    numbers = _share_of_numbers(counts) or _unit_behind(counts)
     hint = f"; {ways}" if reads_like_text(counts) else f"; {numbers}" if numbers else ""
     if len(counts) == total:
         return Inference(kind="id", remark=f"every value is different (id-like{hint})")
@@ -181,6 +182,18 @@ def _share_of_numbers(counts: Mapping[str, int]) -> str:
     if share < 0.5:
         return ""
     return f"{share:.0%} of its cells are numbers{missing_hint(counts, as_amount)}"
+
+
+def _unit_behind(counts: Mapping[str, int]) -> str:
+    """That all cells are numbers with one unit behind them, and what to do about it."""
+    units: set[str] = set()
+    for text in counts:
+        found = _WITH_UNIT.fullmatch(text)
+        if found is None or len(units | {found[1]}) > 1:
+            return ""
+        units.add(found[1])
+    unit = next(iter(units), "")
+    return f"its cells are numbers with {unit!r} behind them: remove it to learn from the numbers"
 
 
 def _one_form(column: TrainingColumn, forms: list[str]) -> str:

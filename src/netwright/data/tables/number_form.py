@@ -1,4 +1,4 @@
-"""Numbers with a sign beside them: $1,234.50, 1.234,50 €, 12%, (3.5) for -3.5, a printed minus.
+"""Numbers with a sign beside them: $1,234.50, 1.234,50 €, EUR 12, 12%, (3.5) for -3.5, a minus.
 
 How a column is written is decided once, by the rows that train, and kept with the model: a cell is
 read alike whether it comes with a thousand others or alone. Its decimal mark is a point or a comma,
@@ -18,12 +18,15 @@ from netwright.data.tables.number_marks import CLEAR_SHARE, Thousands, as_number
 Decimal = Literal["", ".", ","]
 PERCENT, MINUS = "%", "\u2212"
 LONGEST = 64  # letters of a number
-_CURRENCY = "$\u00a3\u00a5\u0e3f\u20a0-\u20c0"
+_CURRENCY = (
+    "[$\u00a3\u00a5\u0e3f\u20a0-\u20c0]|EUR|USD|GBP|CHF|JPY|CNY|INR|KRW|BRL|MXN|ZAR|TRY|RUB|UAH|"
+    "CAD|AUD|NZD|SGD|HKD|SEK|NOK|DKK|ISK|PLN|CZK|HUF|RON|BGN|ILS|AED|SAR|THB|IDR|MYR|PHP|VND"
+)
 _SPACE = " \u00a0\u202f"
 _DRESSED = re.compile(
-    rf"([(+-])?[{_SPACE}]*([{_CURRENCY}])?[{_SPACE}]*([(+-])?"
+    rf"([(+-])?[{_SPACE}]*({_CURRENCY})?[{_SPACE}]*([(+-])?"
     rf"([.,]?[0-9](?:[0-9.,'\u2019{_SPACE}]*[0-9])?[.,]?)"
-    rf"[{_SPACE}]*([{_CURRENCY}{PERCENT}])?[{_SPACE}]*(\))?"
+    rf"[{_SPACE}]*({_CURRENCY}|{PERCENT})?[{_SPACE}]*(\))?"
 )
 _DIGITS = {
     decimal: re.compile(
@@ -38,7 +41,7 @@ _DIGITS = {
 
 
 class _Cell(NamedTuple):
-    """The parts of a cell: its sign, its mark ($, % or none) and what is between them."""
+    """The parts of a cell: its sign, its mark ($, EUR, % or none) and what is between them."""
 
     sign: str
     mark: str
@@ -50,7 +53,8 @@ class NumberForm:
     """How the numbers of a column are written.
 
     Args:
-        mark: the sign of a currency, which a cell may have, or of per cent, which all have; or "".
+        mark: the sign or code of a currency, which a cell may have, or the sign of per cent, which
+            all have; or "".
         decimal: the decimal mark; "": the training rows have none.
     """
 
@@ -59,7 +63,8 @@ class NumberForm:
 
     def __post_init__(self) -> None:
         """Refuse what no training rows give: it may come from a file of somebody else."""
-        is_mark = isinstance(self.mark, str) and re.fullmatch(f"[{_CURRENCY}{PERCENT}]?", self.mark)
+        marks = f"({_CURRENCY}|{PERCENT})?"
+        is_mark = isinstance(self.mark, str) and re.fullmatch(marks, self.mark)
         if not is_mark or self.decimal not in ["", ".", ","]:
             raise DataError(f"numbers are not written with {self.mark!r:.60}, {self.decimal!r:.60}")
 
@@ -72,7 +77,9 @@ class NumberForm:
     def example(self) -> str:
         """A number so written."""
         digits = {"": "12", ".": "1,234.5", ",": "1.234,5"}[self.decimal]
-        return f"{digits}%" if self.mark == PERCENT else f"{self.mark}{digits}"
+        if self.mark == PERCENT:
+            return f"{digits}%"
+        return f"{self.mark} {digits}" if self.mark.isalpha() else f"{self.mark}{digits}"
 
     def number(self, text: str) -> float | None:
         """The number in a cell, or None; 12% is 0.12."""
@@ -174,7 +181,7 @@ def _parts(text: str) -> _Cell | None:
         return None
     first, before, second, digits, after, closing = (part or "" for part in found.groups())
     sign = first + second
-    if len(sign) > 1 or len(before + after) > 1 or (sign == "(") != (closing == ")"):
+    if len(sign) > 1 or (before and after) or (sign == "(") != (closing == ")"):
         return None
     return _Cell(sign, before + after, digits)
 
