@@ -241,16 +241,25 @@ def check_points(table: RawTable, column: str, rows: Rows, way_out: str) -> None
         rows: those that are looked at.
         way_out: the setting with which a point is decimal.
     """
-    if table.thousands or not table.has_decimal_commas or not table.written:
+    found = unclear_point(table, column, rows)
+    if found is None:
         return
+    row, cell = found
+    either = f"may be {cell.replace('.', '')} or {cell}, as the file has decimal commas"
+    ways = f"train with --set data.thousands=. or, for {cell}, with {way_out}"
+    raise table.refusal(row, column, f"{shortened(cell)} {either}; {ways}")
+
+
+def unclear_point(table: RawTable, column: str, rows: Rows) -> tuple[int, str] | None:
+    """The first 1.250 of a file with decimal commas, with its row, where all points are such."""
+    if table.thousands or not table.has_decimal_commas or not table.written:
+        return None
     cells = table.as_written(column).take(rows)
     dotted = {text for text in cells.counts() if "." in text}
     if not dotted or not all(_POINTS.fullmatch(text) for text in dotted):
-        return
-    row, cell = next((row, cell) for row, cell in zip(rows, cells, strict=True) if cell in dotted)
-    either = f"may be {cell.replace('.', '')} or {cell}, as the file has decimal commas"
-    ways = f"train with --set data.thousands=. or, for {cell}, with {way_out}"
-    raise table.refusal(int(row), column, f"{shortened(cell)} {either}; {ways}")
+        return None
+    pairs = zip(rows, cells, strict=True)
+    return next((int(row), cell) for row, cell in pairs if cell in dotted)
 
 
 def check_commas(table: RawTable, column: str, rows: Rows) -> None:

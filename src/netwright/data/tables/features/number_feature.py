@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netwright.data.preprocessing import readable
-from netwright.data.tables.cells import numbers_of
+from netwright.data.tables.cells import numbers_of, unclear_point
 from netwright.data.tables.features.feature import MISSING, Feature, side_by_side
 from netwright.data.tables.features.number_curve import (
     LogCurve,
@@ -102,8 +102,15 @@ class NumberFeature(Feature):
         return readable(value, self.scaling.std)
 
     def remarks(self, table: RawTable) -> list[str]:
-        """Missing cells, where training had none, and numbers far outside the training range."""
+        """Missing cells where training had none, numbers far outside its range, unclear points."""
         said = []
+        unclear = unclear_point(table, self.name, range(len(table))) if self.form is None else None
+        if unclear is not None:
+            cell = unclear[1]
+            said.append(
+                f"{self.name}: {cell} is read as {float(cell):g}, as in training; it may be "
+                f"{cell.replace('.', '')}, as the file has decimal commas"
+            )
         missing = int(table.column(self.name).is_missing.sum())
         if missing and not self.has_indicator:
             given = f"imputed with the training median {self.median:.6g}"
