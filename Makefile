@@ -64,6 +64,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/mnist_table.py
 	$(BIN)/python benchmarks/linear.py
 	$(BIN)/python benchmarks/tables.py
+	$(BIN)/python benchmarks/estimators.py
 	$(BIN)/python benchmarks/augmentation.py
 	$(BIN)/python benchmarks/vision_training.py
 	$(BIN)/python benchmarks/image_folder.py
