@@ -26,7 +26,7 @@ from netwright.apps.server.body import header, media_type, read_body
 from netwright.apps.server.deadlines import within
 from netwright.apps.server.generation_stream import Streams, as_events
 from netwright.apps.server.given_inputs import read_object
-from netwright.apps.server.guard import App, Door, Message, guarded
+from netwright.apps.server.guard import HEADERS, App, Door, Message, guarded
 from netwright.apps.server.measurements import (
     MEDIA_TYPE,
     SECONDS,
@@ -42,6 +42,7 @@ from netwright.apps.server.replies import as_json, not_found, refused
 from netwright.apps.server.run_description import describe_run
 from netwright.apps.server.served_runs import ServedRuns
 from netwright.apps.server.server_config import ServerConfig
+from netwright.apps.server.whole_messages import as_lines, whole_messages
 from netwright.core.config import parse
 from netwright.core.terminal.console import print_warning
 from netwright.recipes.run.run import Run
@@ -51,6 +52,8 @@ SMALL = 2**16  # bytes of a body that is read and encoded where it is answered
 USUAL = AnswerOptions()
 EVENTS = "text/event-stream"
 AT_ONCE = {"X-Accel-Buffering": "no"}  # a proxy, as nginx, is to pass on each piece as it comes
+PLAIN = ((b"content-type", JSON.encode()),)
+PLAIN_LINES = as_lines((*PLAIN, *HEADERS))  # past the door, which adds its own to messages
 PREDICT = re.compile("/runs/(?P<name>[^/]+)/predict")
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -107,9 +110,14 @@ class RunServer:
         if request.scope["query_string"]:
             options = parse(AnswerOptions, dict(request.query_params))
         batcher = self._batcher(served.name)
-        with batcher.place():
+        batcher.enter()
+        try:
             reply = await self._replied(request, served.run, options, batcher)
+        finally:
+            batcher.leave()
         batcher.answered.add(reply.rows)
+        if reply.media == JSON:
+            return PlainAnswer(reply.content)
         return Response(reply.content, media_type=reply.media)
 
     async def _replied(
@@ -192,6 +200,19 @@ class RunServer:
         return Response(self.measurements.text(), media_type=MEDIA_TYPE)
 
 
+class PlainAnswer(Response):
+    """JSON with status 200, whose headers are known beforehand."""
+
+    def __init__(self, content: bytes) -> None:
+        self.status_code, self.body, self.background = HTTPStatus.OK, content, None
+        self.raw_headers = [(b"content-length", b"%d" % len(content)), *PLAIN]
+
+    def leave(self, scope: Scope) -> bool:
+        """Leave at once, where the server knows how; whether it did."""
+        whole = whole_messages(scope)
+        return whole is not None and whole.send(PLAIN_LINES, bytes(self.body))
+
+
 class Closable(Protocol):
     """What somebody has to close."""
 
@@ -258,7 +279,8 @@ def _past_the_router(app: App, predict: Endpoint) -> App:
             return
         scope["path_params"] = found.groupdict()
         response = await predict(Request(scope, receive, send))
-        await response(scope, receive, send)
+        if not (isinstance(response, PlainAnswer) and response.leave(scope)):
+            await response(scope, receive, send)
 
     return called
 

@@ -23,8 +23,7 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Hashable, Sequence
 from http import HTTPStatus
 from itertools import groupby
 from operator import itemgetter
@@ -85,18 +84,17 @@ class Batcher:
         for thread in self._threads:
             thread.start()
 
-    @contextmanager
-    def place(self) -> Iterator[None]:
-        """Room for one request, held from before its body is read until it is answered.
+    def enter(self) -> None:
+        """Take room for one request, from before its body is read until it is answered.
 
         What waits for a thread that encodes it is not in the queue yet, but has its body in memory.
         """
         self._check_room(self._places)
         self._places += 1
-        try:
-            yield
-        finally:
-            self._places -= 1
+
+    def leave(self) -> None:
+        """Give it back."""
+        self._places -= 1
 
     async def ask(self, question: Question) -> Reply:
         """The reply; a run that has too many waiting refuses."""

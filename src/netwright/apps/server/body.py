@@ -9,6 +9,7 @@ from starlette.requests import ClientDisconnect, Request
 from netwright.apps.server.deadlines import within
 from netwright.apps.server.refusal import RefusalError
 from netwright.apps.server.server_config import ServerConfig
+from netwright.apps.server.whole_messages import whole_messages
 
 MOST_PASSED_OVER = 64_000_000  # bytes of a body that is refused
 
@@ -22,6 +23,11 @@ async def read_body(request: Request, config: ServerConfig) -> bytes:
             f"bodies must not be compressed, got Content-Encoding {encoding[:100]!r}",
         )
     try:
+        whole = whole_messages(request.scope)
+        body = whole.body() if whole is not None else None
+        if body is not None:
+            _check_size(len(body), config)
+            return body
         async with within(config.timeout):
             return await _all_parts(request, config)
     except TimeoutError:

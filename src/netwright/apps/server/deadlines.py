@@ -4,9 +4,9 @@ A timer of its own for each request, which hardly ever rings, takes longer than 
 """
 
 import asyncio
+import threading
 from types import TracebackType
 from typing import Self
-from weakref import WeakKeyDictionary
 
 
 class Deadlines:
@@ -81,14 +81,20 @@ class within:  # noqa: N801 - it reads like asyncio.timeout, and does what that 
         self._task.cancel()
 
 
-_ALL: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[float, Deadlines]] = WeakKeyDictionary()
+class _Known(threading.local):
+    """Those of the loop that runs in a thread; of an earlier one nothing is kept."""
+
+    loop: asyncio.AbstractEventLoop | None = None
+    by_length: dict[float, Deadlines]
+
+
+_KNOWN = _Known()
 
 
 def _deadlines(loop: asyncio.AbstractEventLoop, seconds: float) -> Deadlines:
-    of_loop = _ALL.get(loop)
-    if of_loop is None:
-        of_loop = _ALL[loop] = {}
-    found = of_loop.get(seconds)
+    if _KNOWN.loop is not loop:
+        _KNOWN.loop, _KNOWN.by_length = loop, {}
+    found = _KNOWN.by_length.get(seconds)
     if found is None:
-        found = of_loop[seconds] = Deadlines(loop, seconds)
+        found = _KNOWN.by_length[seconds] = Deadlines(loop, seconds)
     return found

@@ -14,6 +14,7 @@ import ipaddress
 import json
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Any
 
@@ -101,6 +102,7 @@ class Door:
             )
 
 
+@lru_cache(maxsize=64)
 def _host_name(host: str) -> str:
     """The name in `name:port`, in small letters; empty where there is none."""
     if host.startswith("["):

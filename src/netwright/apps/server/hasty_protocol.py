@@ -15,6 +15,7 @@ import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from netwright.apps.server.server_config import HEAD_SECONDS
+from netwright.apps.server.whole_messages import EXTENSION, WholeMessages
 
 MOST_HEAD = 2**16  # bytes of a head, or of what stands between and behind the parts of a body
 MOST_AHEAD = 64  # requests of a connection that wait for the answer to an earlier one
@@ -76,6 +77,10 @@ class HastyProtocol(HttpToolsProtocol):
     _unfinished = 0  # bytes since the last end of a head, or the last part of a body
     _alarm: asyncio.TimerHandle | None = None
     _unread: asyncio.TimerHandle | None = None
+    _idle_since: float | None = (
+        None  # when the last answer was sent; None: there is something to do
+    )
+    _idling: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Set the alarm for the first head."""
@@ -86,7 +91,7 @@ class HastyProtocol(HttpToolsProtocol):
         """Switch the alarm off when a head is there; set it when another one begins."""
         if not self.transport.get_write_buffer_size():
             self._stop_unread()
-        self._unset_keepalive_if_required()
+        self._idle_since = None
         if not self._is_over:
             self._read(data)
         if self.cycle is not None and not self.cycle.response_complete:
@@ -151,8 +156,9 @@ class HastyProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Leave the head."""
         self._is_head, self._unfinished = False, 0
-        self._is_offer = any(name == b"upgrade" for name, _ in self.headers)
-        self._is_offer &= self.parser.should_upgrade()
+        self._is_offer = self.parser.should_upgrade() and any(
+            name == b"upgrade" for name, _ in self.headers
+        )
         if len(self.pipeline) == MOST_AHEAD:
             raise httptools.HttpParserError
         if not self._is_offer:
@@ -170,15 +176,23 @@ class HastyProtocol(HttpToolsProtocol):
             super().on_message_complete()
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        scope: dict[str, Any] = cycle.scope  # type: ignore[assignment]
+        scope["extensions"] = {EXTENSION: WholeMessages(cycle, cycle.transport)}
         cycle.transport = HeadFirst(cycle)  # type: ignore[assignment]
         super()._start_asgi_task(cycle, app)
 
     def on_response_complete(self) -> None:
-        """Leave the connection to uvicorn's own alarm until something arrives.
+        """Go on to the request that waits, or let the connection idle for a while.
 
-        That one closes a connection when all is sent, which it never is if nobody reads.
+        It is closed when all is sent, which it never is if nobody reads.
         """
-        super().on_response_complete()
+        self.server_state.total_requests += 1
+        if not self.transport.is_closing():
+            self.flow.resume_reading()
+            if self.pipeline:
+                self._start_asgi_task(*self.pipeline.pop())
+            else:
+                self._begin_to_idle()
         self._stop_alarm()
         if self.transport.get_write_buffer_size():
             self._await_reader()
@@ -199,7 +213,25 @@ class HastyProtocol(HttpToolsProtocol):
         """Leave nothing behind."""
         self._stop_alarm()
         self._stop_unread()
+        if self._idling is not None:
+            self._idling.cancel()
         super().connection_lost(exc)
+
+    def _begin_to_idle(self) -> None:
+        """One timer for all idling: to set one behind each answer takes as long as to write it."""
+        self._idle_since = self.loop.time()
+        if self._idling is None:
+            self._idling = self.loop.call_later(self.timeout_keep_alive, self._look_at_idle)
+
+    def _look_at_idle(self) -> None:
+        self._idling = None
+        if self._idle_since is None:
+            return
+        end = self._idle_since + self.timeout_keep_alive
+        if end > self.loop.time():
+            self._idling = self.loop.call_at(end, self._look_at_idle)
+        else:
+            self.timeout_keep_alive_handler()
 
     def _set_alarm(self) -> None:
         self._alarm = self.loop.call_later(HEAD_SECONDS, self.transport.abort)

@@ -4,9 +4,11 @@ To read and to encode a row of a table takes ten times as long by itself as amon
 """
 
 from collections.abc import Hashable, Sequence
+from functools import cache
 
 from netwright.apps.server.given_inputs import Given
 from netwright.data.images.encoder import ImageEncoder
+from netwright.data.preprocessing import Preprocessor
 from netwright.data.tables.encoding import TableEncoder
 from netwright.data.text.pair_encoder import PairEncoder
 from netwright.data.text.row_encoder import RowEncoder
@@ -22,17 +24,27 @@ def form_of(run: Run, given: Given) -> Hashable | None:
     is read so by itself, and not beside 1.5.
     """
     encoder = run.preprocessor
-    if given.key == "texts":
-        return "texts" if isinstance(encoder, RowEncoder | PairEncoder | TagEncoder) else None
-    if given.key == "images":
-        is_whole = isinstance(encoder, ImageEncoder) and run.spec.target != "mask"
-        return "images" if is_whole else None
-    if given.key != "rows" or not isinstance(encoder, TableEncoder | RowEncoder | PairEncoder):
+    if given.key not in _joined_keys(type(encoder)):
         return None
+    if given.key == "images":
+        return None if run.spec.target == "mask" else "images"
+    if given.key == "texts":
+        return "texts"
     if isinstance(encoder, TableEncoder) and encoder.dialect.thousands:
         return None
     forms = {(*row, *map(type, row.values())) for row in given.value}
     return forms.pop() if len(forms) == 1 else None
+
+
+@cache  # every request asks
+def _joined_keys(encoder: type[Preprocessor]) -> frozenset[str]:
+    """The keys under which the inputs of several requests may be joined."""
+    keys = {
+        "texts": (RowEncoder, PairEncoder, TagEncoder),
+        "images": (ImageEncoder,),
+        "rows": (TableEncoder, RowEncoder, PairEncoder),
+    }
+    return frozenset(key for key, encoders in keys.items() if issubclass(encoder, encoders))
 
 
 def join_given(given: Sequence[Given]) -> Given:

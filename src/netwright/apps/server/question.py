@@ -4,7 +4,6 @@ Shapes: N rows.
 """
 
 import base64
-import json
 from collections.abc import Hashable, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from netwright.apps.server.given_inputs import Given, Pictures, open_body, read_
 from netwright.apps.server.joined_inputs import form_of, join_given
 from netwright.apps.server.refusal import RefusalError
 from netwright.apps.server.server_config import ServerConfig
+from netwright.apps.server.written_answers import written, written_rows
 from netwright.core.config import Config, Doc
 from netwright.core.trees import Tree, count_rows
 from netwright.data.images.encoder import ImageEncoder
@@ -30,13 +30,10 @@ from netwright.recipes.run.answer_table import (
     Answers,
     answers_of,
     as_csv,
-    as_rows,
     count_answers,
 )
 from netwright.recipes.run.answers import check_asked, in_words
 from netwright.recipes.run.run import Run
-
-WRITER = json.JSONEncoder(allow_nan=False)  # `json.dumps` with an option makes one each time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,7 +166,7 @@ class Question:
         if self.as_csv:
             content = as_csv(answers).encode()
             return [Reply(content=content, media=CSV, rows=count_answers(answers))]
-        rows = as_rows(answers)
+        rows = self._objects(answers)
         if len(self._counts) == 1:
             return [self._written(rows)]
         ends = accumulate(self._counts)
@@ -178,17 +175,21 @@ class Question:
             for end, count in zip(ends, self._counts, strict=True)
         ]
 
-    def _written(self, rows: list[dict[str, Any]]) -> Reply:
-        said: dict[str, Any] = {"answers": rows}
-        if self._options.remarks:
-            said["remarks"] = list(self.run.preprocessor.remarks(self._rows))
+    def _objects(self, answers: Answers) -> list[str]:
         try:
-            content = WRITER.encode(said).replace("\x7f", "\\u007f").encode()
+            return written_rows(answers)
         except ValueError:
             raise RefusalError(
                 HTTPStatus.UNPROCESSABLE_ENTITY, "an answer of the model is not a finite number"
             ) from None
-        return Reply(content=content, media=JSON, rows=len(rows))
+
+    def _written(self, rows: list[str]) -> Reply:
+        remarks = ""
+        if self._options.remarks:
+            found = list(self.run.preprocessor.remarks(self._rows))
+            remarks = f', "remarks": {written(found)}'
+        content = f'{{"answers": [{", ".join(rows)}]{remarks}}}'
+        return Reply(content=content.encode(), media=JSON, rows=len(rows))
 
 
 def _masks(masks: NDArray[np.integer], sizes: Sequence[tuple[int, int]]) -> Answers:

@@ -1,0 +1,75 @@
+"""A body that is there whole, and an answer that leaves whole, without messages for their parts.
+
+ASGI hands a body over in messages and takes an answer in two, whose headers are looked at one by
+one. For a row of a table that takes as long as the model. The server puts this beside them, among
+the extensions of a request's scope; whoever finds none of it there, or is told no, uses messages.
+"""
+
+from collections.abc import MutableMapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
+
+EXTENSION = "netwright.whole"
+Headers = list[tuple[bytes, bytes]]
+
+
+class WholeMessages:
+    """Those of one request.
+
+    Args:
+        cycle: that answers it.
+        transport: to which.
+    """
+
+    _written: tuple[Headers, bytes] = ([], b"")  # the server makes new ones each second
+
+    def __init__(self, cycle: "RequestResponseCycle", transport: Any) -> None:
+        self._cycle, self._transport = cycle, transport
+
+    def body(self) -> bytes | None:
+        """All of the body; None: some of it is still to come, or nobody waits for an answer."""
+        cycle = self._cycle
+        if cycle.more_body or cycle.waiting_for_100_continue or cycle.disconnected:
+            return None
+        cycle.flow.resume_reading()  # of a long body; who hangs up is to be noticed
+        return bytes(cycle.body)
+
+    def send(self, headers: bytes, content: bytes) -> bool:
+        """Answer with status 200, where that can be done at once; whether it was.
+
+        Args:
+            headers: lines of what stands in the head beside the length of the content.
+            content: all of it.
+        """
+        cycle = self._cycle
+        is_usual = cycle.keep_alive and cycle.scope["method"] != "HEAD"
+        if cycle.disconnected or cycle.response_started or not is_usual or cycle.flow.write_paused:
+            return False
+        cycle.response_started = cycle.response_complete = True
+        self._transport.write(
+            b"HTTP/1.1 200 OK\r\n%scontent-length: %d\r\n%s\r\n%s"
+            % (self._defaults(cycle.default_headers), len(content), headers, content)
+        )
+        cycle.message_event.set()
+        cycle.on_response()
+        return True
+
+    @classmethod
+    def _defaults(cls, headers: Headers) -> bytes:
+        """The lines of the headers that every answer has."""
+        if cls._written[0] is not headers:
+            cls._written = (headers, as_lines(headers))
+        return cls._written[1]
+
+
+def as_lines(headers: Headers | tuple[tuple[bytes, bytes], ...]) -> bytes:
+    """Headers as they are written."""
+    return b"".join(b"%s: %s\r\n" % header for header in headers)
+
+
+def whole_messages(scope: MutableMapping[str, Any]) -> WholeMessages | None:
+    """Those of the request of this scope, where the server knows them."""
+    extensions = scope.get("extensions")
+    return extensions.get(EXTENSION) if extensions else None
