@@ -78,7 +78,7 @@ class Studio:
         self.opened = OpenedRunRoutes(folder, config, self.work, self.load)
         self.playground = PlaygroundRoutes(folder, config, is_ending)
         self.theory = TheoryRoutes(folder, config, self.jobs, is_ending)
-        # One at a time: figures are drawn, and the doctor and some views seed torch's one generator.
+        # One at a time: figures are drawn, and views and the doctor seed torch's one generator.
         self._worker = ThreadPoolExecutor(1)
         self._loader = ThreadPoolExecutor(1)  # no data is read twice at once
 
