@@ -77,9 +77,7 @@ class HastyProtocol(HttpToolsProtocol):
     _unfinished = 0  # bytes since the last end of a head, or the last part of a body
     _alarm: asyncio.TimerHandle | None = None
     _unread: asyncio.TimerHandle | None = None
-    _idle_since: float | None = (
-        None  # when the last answer was sent; None: there is something to do
-    )
+    _idle_since: float | None = None  # when the last answer left; None: there is something to do
     _idling: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]

@@ -5,14 +5,13 @@ one. For a row of a table that takes as long as the model. The server puts this 
 the extensions of a request's scope; whoever finds none of it there, or is told no, uses messages.
 """
 
-from collections.abc import MutableMapping
+from collections.abc import Iterable, MutableMapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 EXTENSION = "netwright.whole"
-Headers = list[tuple[bytes, bytes]]
 
 
 class WholeMessages:
@@ -22,8 +21,6 @@ class WholeMessages:
         cycle: that answers it.
         transport: to which.
     """
-
-    _written: tuple[Headers, bytes] = ([], b"")  # the server makes new ones each second
 
     def __init__(self, cycle: "RequestResponseCycle", transport: Any) -> None:
         self._cycle, self._transport = cycle, transport
@@ -50,21 +47,14 @@ class WholeMessages:
         cycle.response_started = cycle.response_complete = True
         self._transport.write(
             b"HTTP/1.1 200 OK\r\n%scontent-length: %d\r\n%s\r\n%s"
-            % (self._defaults(cycle.default_headers), len(content), headers, content)
+            % (as_lines(cycle.default_headers), len(content), headers, content)
         )
         cycle.message_event.set()
         cycle.on_response()
         return True
 
-    @classmethod
-    def _defaults(cls, headers: Headers) -> bytes:
-        """The lines of the headers that every answer has."""
-        if cls._written[0] is not headers:
-            cls._written = (headers, as_lines(headers))
-        return cls._written[1]
 
-
-def as_lines(headers: Headers | tuple[tuple[bytes, bytes], ...]) -> bytes:
+def as_lines(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
     """Headers as they are written."""
     return b"".join(b"%s: %s\r\n" % header for header in headers)
 
