@@ -21,8 +21,8 @@ from netwright.core.limits import TENSORS, WEIGHTS
 from netwright.core.seeding import torch_seeded
 
 FREE = 2**27  # numbers that a model may hold beside its weights: masks, tables of positions
-# The last is what normal numbers without tails are made by.
-DRAWS_NORMAL = (Tensor.normal_, nn.init.normal_, Tensor.erfinv_)
+# By the last two torch 2.11 makes normal numbers without tails.
+DRAWS_NORMAL = (Tensor.normal_, nn.init.normal_, Tensor.erfinv_, Tensor.clamp_)
 SHARE = 4  # an ensemble that stopped early holds more members before it takes its weights
 
 
