@@ -30,6 +30,31 @@ class Doubled(MLP):
         return 2 * super().forward(x)
 
 
+class Attribute(nn.Module):
+    """A network whose layers happen to be called a stack."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stack = nn.Sequential(nn.Linear(2, 1))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return cast(Tensor, self.stack(x))
+
+
+class Method(nn.Module):
+    """One with a method of that name, which means something else."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = nn.Linear(2, 2), nn.Linear(2, 1)
+
+    def stack(self) -> list[nn.Module]:
+        return [self.first, self.second]
+
+    def forward(self, x: Tensor) -> Tensor:
+        return cast(Tensor, self.second(x + self.first(x)))
+
+
 def kinds(layers: Sequence[nn.Module] | None) -> list[str] | None:
     return None if layers is None else [type(layer).__name__ for layer in layers]
 
@@ -69,6 +94,9 @@ def test_a_model_that_does_more_is_no_stack() -> None:
     own.forward = lambda x: own[0](x) + 1  # type: ignore[method-assign]
     others = [
         nn.Linear(2, 1),
+        Attribute(),
+        Method(),
+        cast(nn.Module, torch.compile(MLP(MLPConfig(), IMAGES), backend="eager")),
         own,
         Doubled(MLPConfig(), IMAGES),
         MLP(MLPConfig(), TABLE),

@@ -1,15 +1,15 @@
 """Networks that are a stack: layers that are called one after the other, and nothing else."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
 
 from torch import nn
 
 
-@runtime_checkable
-class Stacked(Protocol):
-    """A module that may be a stack."""
+class Stacked(nn.Module):
+    """A module that may be a stack, and says so by its kind: a name is anybody's."""
 
+    @abstractmethod
     def stack(self) -> Sequence[nn.Module] | None:
         """The layers that `forward` calls, in this order; None where it does more than that."""
 
@@ -33,6 +33,6 @@ def layers_in_order(network: nn.Module) -> list[nn.Module] | None:
     return found
 
 
-def _owner(network: nn.Module, method: str) -> type:
-    """The class that a method is taken from."""
-    return next(kind for kind in type(network).__mro__ if method in vars(kind))
+def _owner(network: nn.Module, method: str) -> type | None:
+    """The class that a method is taken from; None where it is not the class's."""
+    return next((kind for kind in type(network).__mro__ if method in vars(kind)), None)

@@ -20,6 +20,7 @@ from netwright.layers.activations import ACTIVATIONS, build_activation
 from netwright.layers.features.category_embeddings import CategoryEmbeddings
 from netwright.layers.initializers import INITIALIZERS, initialize
 from netwright.layers.residual import Residual, value_at_zero
+from netwright.layers.stack import Stacked
 from netwright.models.model import Model
 
 
@@ -44,7 +45,7 @@ class MLPConfig(Config):
             raise ConfigError("batch_norm and layer_norm cannot be combined: set one of them")
 
 
-class MLP(Model):
+class MLP(Model, Stacked):
     """Hidden layers phi(W x + b), then one affine map to the outputs; inputs are flattened."""
 
     settings: ClassVar[type[Config]] = MLPConfig

@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
@@ -141,6 +141,51 @@ def test_inputs_that_want_a_gradient_of_their_own_are_left_to_autograd() -> None
     stack = by_hand(network((6, 9, 3)))
     assert stack(torch.ones(4, 6, requires_grad=True)).grad_fn is not None
     assert stack(torch.ones(1, 6)).grad_fn is not None
+
+
+def changes() -> Iterator[Callable[[nn.Sequential], Any]]:
+    """What callbacks may do to a model while it trains."""
+
+    def other_activation(model: nn.Sequential) -> None:
+        model[2] = nn.Tanh()
+
+    def other_forward(model: nn.Sequential) -> None:
+        model[2].forward = torch.tanh
+
+    def drop_all(model: nn.Sequential) -> None:
+        cast(nn.Dropout, model[3]).p = 1.0
+
+    yield other_activation
+    yield other_forward
+    yield drop_all
+    yield lambda model: nn.utils.parametrizations.spectral_norm(model[1])
+    yield lambda model: model.append(nn.Identity())
+
+
+@pytest.mark.parametrize("change", list(changes()))
+def test_a_network_that_was_changed_is_left_to_autograd(
+    change: Callable[[nn.Sequential], Any],
+) -> None:
+    model = cast(nn.Sequential, network((6, 9, 3)))
+    stack, inputs = by_hand(model), torch.ones(4, 6)
+    assert stack(inputs).is_leaf
+    change(model)
+    assert stack(inputs).grad_fn is not None
+
+
+def test_within_the_callers_autocast_autograd_does_all() -> None:
+    stack, inputs = by_hand(network((6, 9, 3))), torch.ones(4, 6)
+    with torch.autocast("cpu", torch.bfloat16):
+        assert stack(inputs).grad_fn is not None
+
+
+def test_a_batch_that_an_error_ended_has_no_part_in_the_next() -> None:
+    model = network((6, 9, 3))
+    stack = by_hand(model)
+    stack(torch.ones(4, 6)).sum().backward()
+    stack(torch.ones(1, 6))  # goes the usual way
+    stack.backward()
+    assert all(weight.grad is None for weight in model.parameters())
 
 
 @pytest.mark.parametrize(

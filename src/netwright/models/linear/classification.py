@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from netwright.core.card import Card
 from netwright.core.config import Config
 from netwright.data.spec import DataSpec, InputKind, TargetKind
+from netwright.layers.stack import Stacked
 from netwright.models.model import Model
 
 
@@ -20,7 +21,7 @@ class SoftmaxRegressionConfig(Config):
     """Softmax regression has nothing to set: the data gives its shape."""
 
 
-class SoftmaxRegression(Model):
+class SoftmaxRegression(Model, Stacked):
     """One linear score a class; probabilities by the softmax."""
 
     settings: ClassVar[type[Config]] = SoftmaxRegressionConfig

@@ -15,6 +15,7 @@ from netwright.core.card import Card
 from netwright.core.config import Config, Doc, NotNegative
 from netwright.core.learner import Examples, Learner
 from netwright.data.spec import DataSpec, InputKind, TargetKind
+from netwright.layers.stack import Stacked
 from netwright.metrics.samples import weighted_mean
 from netwright.models.linear.least_squares import Solver, solve_least_squares
 from netwright.models.model import Model
@@ -33,7 +34,7 @@ class LinearRegressionConfig(Config):
     """Linear regression has nothing to set: the data gives its shape."""
 
 
-class LinearRegression(Model):
+class LinearRegression(Model, Stacked):
     """f(x) = W x + b, learned by gradient steps on the squared error."""
 
     settings: ClassVar[type[Config]] = LinearRegressionConfig

@@ -138,7 +138,8 @@ class DirectStack:
     """
 
     def __init__(self, network: nn.Module, layers: Sequence[nn.Module]) -> None:
-        self.network, self.stages = network, [_stage(layer) for layer in layers]
+        self.network, self.layers = network, list(layers)
+        self.stages = [_stage(layer) for layer in layers]
         self.flattens = isinstance(layers[0], nn.Flatten)
         self.modules, self.weights = list(network.modules()), list(network.parameters())
         self.kept: list[Any] = []
@@ -146,10 +147,11 @@ class DirectStack:
 
     def __call__(self, inputs: Tree) -> Any:
         """What the network gives; a batch that it does not take goes the usual way."""
+        self.kept, self.logits = [], None  # of a batch that an error ended
         return self._forward(inputs) if self._takes(inputs) else self.network(inputs)
 
     def _takes(self, inputs: Tree) -> TypeGuard[Tensor]:
-        """Whether a batch can go through: nobody watches layers or gradients.
+        """Whether a batch can go through: the layers are as they were, and nobody watches them.
 
         A single row is laid out as its own transpose, of which autograd may take another kernel.
         """
@@ -159,7 +161,14 @@ class DirectStack:
             return False
         if any(map(count_hooks, self.modules)) or any(map(_is_hooked, self.weights)):
             return False
+        if torch.is_autocast_enabled(DEVICE) or not self._is_as_built():
+            return False
         return not of_all_modules._has_any_global_hook()  # type: ignore[no-untyped-call]
+
+    def _is_as_built(self) -> bool:
+        """Whether no callback has put another layer in the place of one, or changed its kind."""
+        now = layers_in_order(self.network) or []
+        return len(now) == len(self.layers) and all(map(_is_same, now, self.layers))
 
     def _forward(self, inputs: Tensor) -> Tensor:
         """The logits (B, C), down to which autograd goes back through the loss."""
@@ -240,6 +249,11 @@ def _stage(layer: nn.Module) -> _Stage:
 def _add(weight: Tensor, gradient: Tensor) -> None:
     """As autograd does: the first gradient is kept, others are added to it."""
     weight.grad = gradient if weight.grad is None else weight.grad.add_(gradient)
+
+
+def _is_same(layer: nn.Module, before: nn.Module) -> bool:
+    # A new `nn.Flatten` is made for each look at a model: it has nothing of its own.
+    return (layer is before or type(layer) is type(before) is nn.Flatten) and _is_known(layer)
 
 
 def _is_hooked(weight: Tensor) -> bool:
