@@ -27,7 +27,7 @@ STAR, BOTH = ("*", "'data.missing=*'"), ("a', 'b", "data.missing=a,b")
 DASH = MARK % ("-", "data.missing=-")
 EUROS = f"60% of its cells are numbers{DASH}"
 EACH = "every value is different (id-like)"
-KG = "its cells are numbers with 'kg' behind them: remove it to learn from the numbers"
+KG = "its cells are numbers followed by 'kg': remove that to learn from the numbers"
 
 
 @for_each(
@@ -46,6 +46,9 @@ KG = "its cells are numbers with 'kg' behind them: remove it to learn from the n
         ("a", ["12 kg", "3.5 kg"], "id", f"every value is different (id-like; {KG})"),
         ("a", ["12 kg", "3.5 g", "3.5 g"], "category", ""),
         ("a", ["12 kg", "kg", "kg"], "category", ""),
+        ("a", ["PHP 5", "PHP 7", "PHP 7"], "category", ""),
+        ("a", ["CAD1000", "CAD1001", "CAD1002"], "id", "every value is different (id-like)"),
+        ("a", ["THB025", "THB010", "THB010"], "category", ""),
         (
             "a",
             ["12 EUR", "3 EUR", "3 EUR", "-", "-"],

@@ -117,12 +117,14 @@ def test_points_that_may_stand_between_thousands_are_refused_beside_decimal_comm
     types: Any = {"betrag": "number"}
     data = load_table(TableConfig(path=path, target=("kauf",), types=types))
     assert "numbers: betrag, maß" in data.notes
-    either = "it may be 1250, as the file has decimal commas"
+    either = "it may mean 1250, since the file has decimal commas"
     assert list(data.preprocessor.remarks(path)) == [
         f"betrag: 1.250 is read as 1.25, as in training; {either}"
     ]
     for others in (["950", "1.25"], ["950", "1250"]):
         assert not data.preprocessor.remarks(german(tmp_path, others))
+    with pytest.raises(DataError, match=r"x.csv:3: .* '1\.250\.000' is not a number"):
+        data.preprocessor.remarks(german(tmp_path, ["950", "1.250.000"]))
 
 
 @pytest.mark.parametrize("amounts", [["0.125", "1.250"], ["1.25", "2.250"], ["950", "1250"]])

@@ -72,6 +72,9 @@ def test_what_a_cell_means(form: NumberForm, cell: str, value: float) -> None:
         (BY_CODE, "EUR 5 EUR"),
         (BY_CODE, "5 \u20ac"),  # the rows that trained had the code
         (BY_CODE, "5 eur"),
+        (BY_CODE, "EUR5"),
+        (BY_CODE, "5EUR"),
+        (BY_CODE, "EUR 005"),
         (NumberForm(mark="%", decimal="."), "0.12"),  # 0.12 or 0.0012?
         (NumberForm(mark="\u20ac"), "1.234 \u20ac"),
         (NumberForm(mark="\u20ac"), "1,234 \u20ac"),

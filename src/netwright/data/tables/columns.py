@@ -189,11 +189,13 @@ def _unit_behind(counts: Mapping[str, int]) -> str:
     units: set[str] = set()
     for text in counts:
         found = _WITH_UNIT.fullmatch(text)
-        if found is None or len(units | {found[1]}) > 1:
+        if found is None:
             return ""
         units.add(found[1])
-    unit = next(iter(units), "")
-    return f"its cells are numbers with {unit!r} behind them: remove it to learn from the numbers"
+    if len(units) != 1:
+        return ""
+    unit = units.pop()
+    return f"its cells are numbers followed by {unit!r}: remove that to learn from the numbers"
 
 
 def _one_form(column: TrainingColumn, forms: list[str]) -> str:

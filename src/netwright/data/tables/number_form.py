@@ -1,4 +1,4 @@
-"""Numbers with a sign beside them: $1,234.50, 1.234,50 €, EUR 12, 12%, (3.5) for -3.5, a minus.
+"""Numbers with a sign beside them: $1,234.50, 1.234,50 €, EUR 12, 12%, (3.5), a printed minus.
 
 How a column is written is decided once, by the rows that train, and kept with the model: a cell is
 read alike whether it comes with a thousand others or alone. Its decimal mark is a point or a comma,
@@ -18,15 +18,18 @@ from netwright.data.tables.number_marks import CLEAR_SHARE, Thousands, as_number
 Decimal = Literal["", ".", ","]
 PERCENT, MINUS = "%", "\u2212"
 LONGEST = 64  # letters of a number
-_CURRENCY = (
-    "[$\u00a3\u00a5\u0e3f\u20a0-\u20c0]|EUR|USD|GBP|CHF|JPY|CNY|INR|KRW|BRL|MXN|ZAR|TRY|RUB|UAH|"
-    "CAD|AUD|NZD|SGD|HKD|SEK|NOK|DKK|ISK|PLN|CZK|HUF|RON|BGN|ILS|AED|SAR|THB|IDR|MYR|PHP|VND"
+_SIGN = "[$\u00a3\u00a5\u0e3f\u20a0-\u20c0]"
+# Without those that are words or names as well: PHP 7, TRY 2, RON 1.
+_CODE = (
+    "EUR|USD|GBP|CHF|JPY|CNY|INR|KRW|BRL|MXN|ZAR|RUB|UAH|CAD|AUD|NZD|SGD|HKD|SEK|NOK|DKK|ISK|PLN|"
+    "CZK|HUF|BGN|ILS|AED|SAR|THB|IDR|MYR|VND"
 )
 _SPACE = " \u00a0\u202f"
 _DRESSED = re.compile(
-    rf"([(+-])?[{_SPACE}]*({_CURRENCY})?[{_SPACE}]*([(+-])?"
+    # A code stands apart, and no amount begins with 00: CAD1000 and THB 025 are names of things.
+    rf"([(+-])?[{_SPACE}]*({_SIGN}|(?:{_CODE})(?=[{_SPACE}])(?!.0[0-9]))?[{_SPACE}]*([(+-])?"
     rf"([.,]?[0-9](?:[0-9.,'\u2019{_SPACE}]*[0-9])?[.,]?)"
-    rf"[{_SPACE}]*({_CURRENCY}|{PERCENT})?[{_SPACE}]*(\))?"
+    rf"[{_SPACE}]*({_SIGN}|(?<=[{_SPACE}])(?:{_CODE})|{PERCENT})?[{_SPACE}]*(\))?"
 )
 _DIGITS = {
     decimal: re.compile(
@@ -63,7 +66,7 @@ class NumberForm:
 
     def __post_init__(self) -> None:
         """Refuse what no training rows give: it may come from a file of somebody else."""
-        marks = f"({_CURRENCY}|{PERCENT})?"
+        marks = f"({_SIGN}|{_CODE}|{PERCENT})?"
         is_mark = isinstance(self.mark, str) and re.fullmatch(marks, self.mark)
         if not is_mark or self.decimal not in ["", ".", ","]:
             raise DataError(f"numbers are not written with {self.mark!r:.60}, {self.decimal!r:.60}")

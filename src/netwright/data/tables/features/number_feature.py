@@ -105,11 +105,11 @@ class NumberFeature(Feature):
         """Missing cells where training had none, numbers far outside its range, unclear points."""
         said = []
         unclear = unclear_point(table, self.name, range(len(table))) if self.form is None else None
-        if unclear is not None:
+        if unclear is not None and unclear[1].count(".") == 1:  # 1.250.000 is refused
             cell = unclear[1]
             said.append(
-                f"{self.name}: {cell} is read as {float(cell):g}, as in training; it may be "
-                f"{cell.replace('.', '')}, as the file has decimal commas"
+                f"{self.name}: {cell} is read as {float(cell):g}, as in training; it may mean "
+                f"{cell.replace('.', '')}, since the file has decimal commas"
             )
         missing = int(table.column(self.name).is_missing.sum())
         if missing and not self.has_indicator:
