@@ -182,7 +182,7 @@ class HastyProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """Go on to the request that waits, or let the connection idle for a while.
 
-        It is closed when all is sent, which it never is if nobody reads.
+        A connection is closed when all is sent, which never happens if nobody reads.
         """
         self.server_state.total_requests += 1
         if not self.transport.is_closing():

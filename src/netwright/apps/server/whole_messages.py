@@ -30,8 +30,10 @@ class WholeMessages:
         cycle = self._cycle
         if cycle.more_body or cycle.waiting_for_100_continue or cycle.disconnected:
             return None
-        cycle.flow.resume_reading()  # of a long body; who hangs up is to be noticed
-        return bytes(cycle.body)
+        # A long body stops reading; unless it goes on, a client that hangs up is not noticed.
+        cycle.flow.resume_reading()
+        body, cycle.body = bytes(cycle.body), bytearray()
+        return body
 
     def send(self, headers: bytes, content: bytes) -> bool:
         """Answer with status 200, where that can be done at once; whether it was.

@@ -23,7 +23,7 @@ def written(value: Any) -> str:
 
 def written_rows(answers: Answers) -> list[str]:
     """Each row as a JSON object (N,)."""
-    names = (written(name).replace("%", "%%") for name in answers)
+    names = (written(str(name)).replace("%", "%%") for name in answers)
     row = "{" + ", ".join(f"{name}: %s" for name in names) + "}"
     columns = [_written_column(column) for column in answers.values()]
     return [row % values for values in zip(*columns, strict=True)]
