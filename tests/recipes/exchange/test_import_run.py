@@ -183,10 +183,10 @@ def test_refusals_leave_nothing_behind(tmp_path: Path) -> None:
         ("leave out the model", {"model": "resnet18"}, odd),
         ("does not hold a GPT-2: activation_function is 'relu', [^;]*$", {"settings": None}, odd),
         (
-            r"is 'bert', wanted 'gpt2'; netwright train bert DATA --from .*bert.model\.safetensors "
-            "starts from its weights$",
+            r"is 'bert', wanted 'gpt2'; netwright train bert DATA "
+            r"--from '.*a bert.model\.safetensors' starts from its weights$",
             {"settings": None},
-            gpt_folder(tmp_path / "bert", model_type="bert")[0],
+            gpt_folder(tmp_path / "a bert", model_type="bert")[0],
         ),
     ]
     for sentence, given, source in cases:

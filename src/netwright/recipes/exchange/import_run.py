@@ -6,6 +6,7 @@
 How many outputs there are, and for how many channels, is read from the weights.
 """
 
+import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -162,7 +163,8 @@ def _language_model(folder: Path) -> _Imported:
     if reason:
         other = told.get("model_type")
         way_out = (
-            f"; netwright train {other} DATA --from {folder / WEIGHTS} starts from its weights"
+            f"; netwright train {other} DATA --from {shlex.quote(str(folder / WEIGHTS))} "
+            "starts from its weights"
             if other in STARTED_FROM
             else ""
         )
