@@ -245,11 +245,6 @@ EQUIVALENT = (
         within="loader.epoch(0)",
     ),
     Equivalent(
-        "train/watching/running_metrics.py",
-        "len(logits) > 1 -> len(logits) >= 1",
-        "one output joined with nothing is a copy of the same numbers",
-    ),
-    Equivalent(
         "train/watching/symptoms.py",
         "0 -> 1",
         "who is told that no layer is known does not read which",
