@@ -1,5 +1,7 @@
 """What a column is taken for, by the training rows alone."""
 
+from dataclasses import replace
+
 import pytest
 
 from netwright.core.errors import DataError
@@ -100,6 +102,15 @@ def test_nearly_all_numbers_is_a_number_so_that_the_rest_is_refused() -> None:
 def test_other_rows_decide_nothing() -> None:
     assert infer_column(column(["1", "2", "x", "y", "z"], train=2)).kind == "number"
     assert infer_column(column(["1", "1", "2"], train=2)).kind == "constant"
+
+
+def test_a_column_of_lists_is_not_called_constant() -> None:
+    cells = ["<list>", "", "<list>"]
+    given = replace(column(cells).table, types={"a": ""})
+    said = "its values are of type list, wanted numbers, texts or dates"
+    found = Inference(kind="empty", remark=said)
+    assert infer_column(TrainingColumn(given, "a", range(3))) == found
+    assert infer_column(column(cells)) == Inference(kind="category")  # words of a file
 
 
 def test_form_of_dates_is_found() -> None:

@@ -1,10 +1,11 @@
 """Frames, parquet and rows of values: each kind of value, and what is no cell."""
 
 import sys
-from datetime import date, datetime
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pandas as pd
@@ -144,6 +145,25 @@ def test_rows_of_python_values() -> None:
         "d": ["1.5", "", "True"],
         "e": ["0.5", "3", "True"],
     }
+
+
+def test_times_periods_and_intervals_are_told_apart_in_every_kind_of_frame() -> None:
+    polars = pytest.importorskip("polars")
+    values: dict[str, Any] = {
+        "at": [time(9, 30), None],
+        "for": [timedelta(hours=1, seconds=0.5), None],
+    }
+    plain = {"at": ["09:30:00", ""], "for": ["3600.5", ""]}
+    frame = pd.DataFrame({**values, "for": pd.Series(values["for"], dtype="timedelta64[ns]")})
+    for table in (frame, polars.DataFrame(values), pa.table(values)):
+        assert frame_table(table).columns == plain
+    known = pd.DataFrame(
+        {"cut": pd.cut([1, 9], [0, 5, 10]), "of": pd.period_range("2020", None, 2)}
+    )
+    names = {"cut": ["(0, 5]", "(5, 10]"], "of": [str(one) for one in known["of"]]}
+    assert frame_table(known).columns == names
+    name = UUID(int=7)
+    assert rows_table([{"a": name}]).columns == {"a": [str(name)]}
 
 
 def test_what_is_no_cell_is_named_by_its_type() -> None:

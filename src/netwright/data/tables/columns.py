@@ -36,6 +36,7 @@ _ID_NAME = re.compile(
     r"(?i:(?:^|[_\W])(?:id|uuid|guid)$|^(?:index|idx|key|row|rownames|row_number|unnamed: 0)$)"
     r"|(?<=[a-z])(?:Id|ID)$"
 )
+_NO_CELL = re.compile(r"<(\w+)>")  # as `values_table` writes a list or a picture
 _WITH_UNIT = re.compile(r"[+-]?[0-9][0-9.,]*[ \u00a0\u202f]?([^\W\d_]{1,5})")  # 12 kg
 
 
@@ -144,6 +145,10 @@ def _without_values(column: TrainingColumn) -> Inference | None:
     """Why nothing can be learned from the column: no value, or one only."""
     if column.distinct == 0:
         return Inference(kind="empty", remark="no value in the training rows")
+    no_cell = _NO_CELL.fullmatch(next(iter(column.counts))) if column.distinct == 1 else None
+    if no_cell and column.table.types.get(column.name) == "":
+        remark = f"its values are of type {no_cell[1]}, wanted numbers, texts or dates"
+        return Inference(kind="empty", remark=remark)
     if column.distinct == 1 and not column.missing:
         value = shortened(column.cells[0])
         return Inference(kind="constant", remark=f"every value is {value} (constant)")

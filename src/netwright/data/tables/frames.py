@@ -3,10 +3,11 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import date
+from datetime import date, time, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -331,13 +332,16 @@ def _cell(value: Any) -> str:
     """The text of one value, "" where it is missing."""
     if isinstance(value, np.generic):  # first: np.float64 is a float whose repr has its name in it
         return _cell(value.item())
+    if isinstance(value, timedelta):  # each kind of frame writes it otherwise
+        value = value.total_seconds()
     if isinstance(value, str):
         return value
     if isinstance(value, float):
         return number_text(value)
     if value is None or type(value).__name__ in {"NAType", "NaTType"}:
         return ""
-    if isinstance(value, date):  # and with it datetime
+    if isinstance(value, date | time):  # and with it datetime
         return value.isoformat()
-    # A list or a picture is no cell: a column of them is constant, and no number.
-    return str(value) if isinstance(value, int | Decimal) else f"<{type(value).__name__}>"
+    kind = type(value).__name__
+    is_written = isinstance(value, int | Decimal | UUID) or kind in {"Interval", "Period"}
+    return str(value) if is_written else f"<{kind}>"  # a list is no cell, and is left out as such
