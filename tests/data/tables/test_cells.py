@@ -141,6 +141,7 @@ def test_share_counts_cells_and_not_texts() -> None:
         ("1,234,567", ": write 1234567, or train with --set data.thousands=, to read it so"),
         ("3,966.03", ": write 3966.03, or train with --set data.thousands=, to read it so"),
         ("3.966,03", ": write 3966.03, or train with --set data.thousands=. to read it so"),
+        ("1'018.5", ': write 1018.5, or train with --set "data.thousands=\'" to read it so'),
         ("1,23,4", ""),
     ],
 )

@@ -29,6 +29,7 @@ STAR, BOTH = ("*", "'data.missing=*'"), ("a', 'b", "data.missing=a,b")
 DASH = MARK % ("-", "data.missing=-")
 EUROS = f"60% of its cells are numbers{DASH}"
 EACH = "every value is different (id-like)"
+SPACED = "its cells may be numbers: --set data.thousands=space reads 1 234 as 1234"
 KG = "its cells are numbers followed by 'kg': remove that to learn from the numbers"
 
 
@@ -46,6 +47,9 @@ KG = "its cells are numbers followed by 'kg': remove that to learn from the numb
         ("a", [*"12233445", *"abcd" * 2], "category", "50% of its cells are numbers"),
         ("a", ["12 kg", "3.5 kg", "3.5 kg"], "category", KG),
         ("a", ["12 kg", "3.5 kg"], "id", f"every value is different (id-like; {KG})"),
+        ("a", ["1 234.5", "12", "3 456"], "id", f"every value is different (id-like; {SPACED})"),
+        ("a", ["1\u202f234", "12", "12"], "category", SPACED),
+        ("a", ["1 234", "12 34", "12 34"], "category", ""),
         ("a", ["12 kg", "3.5 g", "3.5 g"], "category", ""),
         ("a", ["12 kg", "kg", "kg"], "category", ""),
         ("a", ["PHP 5", "PHP 7", "PHP 7"], "category", ""),

@@ -263,7 +263,7 @@ def unclear_point(table: RawTable, column: str, rows: Rows) -> tuple[int, str] |
 
 
 def check_commas(table: RawTable, column: str, rows: Rows) -> None:
-    """Refuse a column of 1,5 or 1,234: as a category it would lose its meaning unseen."""
+    """Refuse a column of 1,5, 1,234 or 1'234: as a category it would lose its meaning unseen."""
     cells = table.column(column).take(rows)
     counts = cells.counts()
     commas = {text for text in counts if _is_comma_number(text)}
@@ -278,9 +278,11 @@ def check_commas(table: RawTable, column: str, rows: Rows) -> None:
 
 
 def _is_comma_number(text: str) -> bool:
-    """Whether this is a number but for its commas: 1,5 or 1,234.5."""
-    without = as_number(text.replace(",", "")) is not None
-    return "," in text and (without or bool(fitting_thousands(text)))
+    """Whether this is a number but for its commas, or apostrophes: 1,5 or 1,234.5 or 1'234.5."""
+    if "," in text and as_number(text.replace(",", "")) is not None:
+        return True
+    mark = fitting_thousands(text)
+    return mark == "'" or ("," in text and bool(mark))
 
 
 def _no_number(text: str) -> str:
@@ -289,9 +291,10 @@ def _no_number(text: str) -> str:
     if not mark:
         return f"{shortened(text)} is not a number"
     plain = plain_number(text, mark)
+    setting = '"data.thousands=\'"' if mark == "'" else f"data.thousands={mark}"  # for a shell
     return (
-        f"{shortened(text)} is not a number: write {plain}, or train with "
-        f"--set data.thousands={mark} to read it so"
+        f"{shortened(text)} is not a number: write {plain}, or train with --set {setting} to read "
+        f"it so"
     )
 
 

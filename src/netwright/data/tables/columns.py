@@ -21,7 +21,7 @@ from netwright.data.tables.cells import (
     shortened,
 )
 from netwright.data.tables.number_form import NumberForm, as_amount
-from netwright.data.tables.number_marks import CLEAR_SHARE, as_number
+from netwright.data.tables.number_marks import CLEAR_SHARE, as_number, fitting_thousands
 from netwright.data.tables.training_column import TrainingColumn
 
 GivenKind = Literal["number", "category", "date", "text"]
@@ -171,7 +171,7 @@ def reads_like_text(cells: Collection[str]) -> bool:
 def _infer_text(name: str, counts: Mapping[str, int]) -> Inference:
     total = sum(counts.values())
     ways = f"--set data.types.{name}=text learns from its words, --text {name} from it alone"
-    numbers = _share_of_numbers(counts) or _unit_behind(counts)
+    numbers = _spaced_thousands(counts) or _share_of_numbers(counts) or _unit_behind(counts)
     hint = f"; {ways}" if reads_like_text(counts) else f"; {numbers}" if numbers else ""
     if len(counts) == total:
         return Inference(kind="id", remark=f"every value is different (id-like{hint})")
@@ -201,6 +201,14 @@ def _unit_behind(counts: Mapping[str, int]) -> str:
         return ""
     unit = units.pop()
     return f"its cells are numbers followed by {unit!r}: remove that to learn from the numbers"
+
+
+def _spaced_thousands(counts: Mapping[str, int]) -> str:
+    """That all cells are numbers with spaces in them, which telephones have too; the setting."""
+    marks = {fitting_thousands(text) for text in counts if as_number(text) is None}
+    if marks != {"space"}:
+        return ""
+    return "its cells may be numbers: --set data.thousands=space reads 1 234 as 1234"
 
 
 def _one_form(column: TrainingColumn, forms: list[str]) -> str:
