@@ -118,6 +118,7 @@ def measure_permutation_importance(
     targets: Tensor,
     spec: DataSpec,
     *,
+    weights: Tensor | None = None,
     repeats: int = 5,
     seed: int = 0,
 ) -> PermutationImportance:
@@ -128,10 +129,13 @@ def measure_permutation_importance(
         inputs: (N, F).
         targets: classes, int64 (N,), or reals (N, K).
         spec: the names of the features, and which are one column.
+        weights: how much each row counts (N,).
         repeats: R.
         seed: of the shuffles.
     """
-    shuffles = shuffle_columns(predict, inputs, targets, spec, repeats=repeats, seed=seed)
+    shuffles = shuffle_columns(
+        predict, inputs, targets, spec, weights=weights, repeats=repeats, seed=seed
+    )
     names, rises = column_names(spec), shuffles.rises
     means, spreads = rises.mean(1), rises.std(1, correction=0)
     shown = means.argsort(descending=True, stable=True)[:MOST_BARS].tolist()
@@ -176,7 +180,7 @@ def shuffle_columns(
     most = max(FEWEST_ROWS, PREDICTIONS // (repeats * count))
     rows = torch.linspace(0, len(inputs) - 1, min(most, len(inputs))).round().long()
     inputs, targets = inputs[rows], targets[rows]
-    shares = torch.ones(len(rows)) if weights is None else weights[rows]
+    shares = torch.ones(len(rows)) if weights is None else weights.cpu()[rows]
     before = float(_loss(predict(inputs), targets, shares))
     numbers = generator(seed, "permutation importance")
     rises = torch.empty(count, repeats, dtype=torch.float64)

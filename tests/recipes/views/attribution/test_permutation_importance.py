@@ -19,6 +19,15 @@ def test_the_column_that_decides_counts_most(tmp_path: Path) -> None:
     assert set(view.names) == {"tells", "noise", "letter"}  # type: ignore[attr-defined]
 
 
+def test_rows_count_by_their_weights_as_in_the_results(tmp_path: Path) -> None:
+    rows = [f"{i % 2},{i % 7},{1 + i % 5},{'yes' if i % 3 else 'no'}" for i in range(60)]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["a,b,w,y", *rows]))
+    run = nw.fit("mlp", path, target="y", weight_column="w", epochs=1, save=False, quiet=True)
+    view = nw.inspect(run, "permutation-importance", repeats=1)
+    assert view.loss == pytest.approx(run.results["metrics"]["log_loss"])  # type: ignore[attr-defined]
+
+
 def test_a_table_of_very_many_columns_is_refused(
     moons_run: nw.Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

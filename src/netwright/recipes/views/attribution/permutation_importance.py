@@ -42,7 +42,12 @@ def _refusal(subject: Subject) -> str:
 def _measure(subject: Subject, settings: PermutationConfig) -> PermutationImportance:
     inputs: Tensor = subject.inputs
     return measure_permutation_importance(
-        subject.predict, inputs, subject.targets, subject.run.spec, repeats=settings.repeats
+        subject.predict,
+        inputs,
+        subject.targets,
+        subject.run.spec,
+        weights=subject.split.weights,
+        repeats=settings.repeats,
     )
 
 
