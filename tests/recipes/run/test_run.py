@@ -60,6 +60,14 @@ def test_a_frame_in_gives_its_index_out(table_run: nw.Run) -> None:
     assert list(shares.index) == ["x", "y"]
 
 
+def test_what_is_new_in_rows_is_remarked(table_run: nw.Run) -> None:
+    row = {"size": 5.0, "colour": "red"}
+    assert table_run.remarks(row) == ()
+    far, unseen = table_run.remarks({"size": 1e6, "colour": "grey"})
+    assert far.startswith("size: 1 row lies far outside the training range")
+    assert unseen == "colour: a value not seen in training, 'grey', in 1 row"
+
+
 def test_the_threshold_moves_the_second_class(table_run: nw.Run) -> None:
     row = {"size": 5.0, "colour": "red"}
     share = table_run.predict_proba(row)[0, 1]

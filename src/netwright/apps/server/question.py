@@ -186,7 +186,7 @@ class Question:
     def _written(self, rows: list[str]) -> Reply:
         remarks = ""
         if self._options.remarks:
-            found = list(self.run.preprocessor.remarks(self._rows))
+            found = list(self.run.remarks(self._rows))
             remarks = f', "remarks": {written(found)}'
         content = f'{{"answers": [{", ".join(rows)}]{remarks}}}'
         return Reply(content=content.encode(), media=JSON, rows=len(rows))

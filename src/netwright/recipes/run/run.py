@@ -69,8 +69,7 @@ HISTORY_FILE = "metrics.jsonl"
 class Run(RunRecord):
     """A trained model with everything around it.
 
-    Made by `nw.fit` and `nw.open_run`, never by hand. All that it was made from, its `model`,
-    `results`, `history` and so on, is that of a `RunRecord`.
+    Made by `nw.fit` and `nw.open_run`; its `model`, `results` and so on are those of a `RunRecord`.
 
     Args:
         guess: the trivial prediction (C,) that it is compared with.
@@ -115,8 +114,7 @@ class Run(RunRecord):
 
         Labels or reals (N,) or (N, K), for a frame a series or frame with its index; masks
         (N, I, J); the texts that pairs are completed with (N,); a list of tags for each sentence.
-        What is new in the inputs (numbers far outside the training range, unseen categories),
-        `run.preprocessor.remarks(source)` says.
+        What is new in the inputs is what `remarks` says.
 
         Args:
             source: arrays, a frame, a path, rows as dicts, texts: what the run was trained on.
@@ -126,6 +124,10 @@ class Run(RunRecord):
         check_asked(self.spec, threshold=threshold)
         values = self.predictions(source)
         return in_words(values, source, self.spec, self.preprocessor, threshold=threshold)
+
+    def remarks(self, source: Any) -> tuple[str, ...]:
+        """What is new in the inputs: numbers far outside the training range, unseen categories."""
+        return self.preprocessor.remarks(source)
 
     def predict_proba(self, source: Any) -> Any:
         """Probabilities (N, C), of masks (N, C, I, J), in the order of `spec.class_names`."""
@@ -192,8 +194,7 @@ class Run(RunRecord):
         place = self.folder / "report.html" if path is None and self.folder else Path(path or "")
         if place.suffix != ".html":
             raise ConfigError(f"the path of a report must end in .html, got {place}")
-        sample, absent = self.data_at_hand()
-        unmeasured = self._why_unmeasured()
+        (sample, absent), unmeasured = self.data_at_hand(), self._why_unmeasured()
         lost = unmeasured or ("" if self.task.unmeasured else absent)
         if lost and path is None and place.exists():
             raise ConfigError(

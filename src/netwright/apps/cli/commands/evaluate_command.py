@@ -83,7 +83,7 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one argument an option
         rows = groups.table_rows()
         found = {"metrics": groups.whole, "column": by, "rows": groups.rows}
         found["groups"] = groups.metrics
-    for remark in opened.preprocessor.remarks(*given) if given else ():
+    for remark in opened.remarks(*given) if given else ():
         print_warning(remark)
     if as_json:
         print_json({"split": shown, **found})

@@ -88,7 +88,7 @@ def _remark(run: "Run", prompts: list[str]) -> None:
     """Say what of the prompts the run does not know."""
     from netwright.core.terminal.console import print_warning
 
-    for remark in run.preprocessor.remarks(prompts) if prompts else ():
+    for remark in run.remarks(prompts) if prompts else ():
         print_warning(f"of the prompt, {remark}")
 
 

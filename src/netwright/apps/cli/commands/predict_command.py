@@ -154,7 +154,7 @@ def _answer_rows(
         _check_kept(run, rows, keep)
     elif keep:
         raise ConfigError("--keep is for the columns of a table")
-    for remark in encoder.remarks(rows):
+    for remark in run.remarks(rows):
         print_warning(remark)
     if search and isinstance(encoder, PairEncoder):
         return complete_pairs(run, rows, encoder.columns, search)
