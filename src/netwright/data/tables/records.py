@@ -63,6 +63,10 @@ def check_header(name: str, line: int, fields: list[str]) -> list[str]:
     """The names of the columns; one that is empty (but the first) or stands twice is refused."""
     COLUMNS.check(f"{name}:{line}", len(fields))
     header = [field.strip() for field in fields]
+    if header[0].lower().startswith("sep=") and not any(header[1:]):
+        raise DataError(
+            f"{name}:{line}: 'sep=' tells Excel the delimiter and names no column, remove this line"
+        )
     places: dict[str, int] = {}
     for place, column in enumerate(header, start=1):
         if not column and place > 1:
