@@ -65,6 +65,17 @@ def test_the_run_says_how_it_was_chosen(run: nw.Run, fitted: nw.Run) -> None:
     assert marked.threshold == run.task.threshold
 
 
+def test_whoever_trains_is_told_of_it_and_of_the_calibration(
+    rare: pd.DataFrame, capsys: pytest.CaptureFixture[str]
+) -> None:
+    how = HOW | {"quiet": False, "threshold": "cost=20", "calibrate": "temperature"}
+    run = nw.fit("logistic-newton", rare, save=False, **how)
+    said = " ".join(capsys.readouterr().err.split())
+    kept = [note for note in run.results["notes"] if "validation rows" in note]
+    assert len(kept) == 2
+    assert all(f"note: {note}" in said for note in kept)
+
+
 @pytest.mark.usefixtures("undrawn")
 def test_the_report_says_it(fitted: nw.Run, tmp_path: Path) -> None:
     page = fitted.report(tmp_path / "page.html").read_text()

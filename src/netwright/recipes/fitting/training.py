@@ -220,6 +220,7 @@ def _train(prepared: Prepared, here: RunContext, measures: bool = True) -> Run:
     outcome, settings = learn(prepared, here), prepared.recipe.train
     kept = keep_calibration(settings.calibrate, model, data, task)
     kept += keep_threshold(settings.threshold, model, data, task)  # of what is calibrated
+    _tell(kept, quiet=here.quiet)
     outcome = replace(outcome, notes=(*outcome.notes, *kept))
     config = prepared.recipe.to_mapping()
     model.eval()
