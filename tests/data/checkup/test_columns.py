@@ -10,6 +10,7 @@ from netwright.data.checkup.columns import (
     array_columns,
     counts_rows,
     find_constant_columns,
+    find_doubted_categories,
     find_id_columns,
     find_missing_values,
     needed_column,
@@ -50,6 +51,22 @@ def test_each_column_of_a_table_is_told_for_what_it_is() -> None:
         "nothing": 1.0,
         "age": 0.25,
     }
+
+
+def test_numbers_that_a_word_makes_categories_are_told_unless_the_user_wants_them_so() -> None:
+    cells = [*map(str, range(8)), *"--ab"]
+    marked = RawTable(name="t.csv", columns={"a": cells[:10], "b": cells[2:]}, positions=range(10))
+    found = find_doubted_categories(
+        table_columns(marked, ["a", "b"], {"b": "category"}, is_in_time=False), "table"
+    )
+    assert found is not None
+    assert found.sentence == (
+        "what may be numbers is taken for categories: 'a' (80% of its cells are numbers; if '-' "
+        "means missing, train with --set data.missing=-)"
+    )
+    assert "--set data.types.a=category" in found.fix
+    plain = table_columns(table(), ["age", "height"], {}, is_in_time=False)
+    assert find_doubted_categories(plain, "table") is None
 
 
 def test_in_time_and_alone_a_column_may_go_up() -> None:

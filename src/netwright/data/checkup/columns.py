@@ -35,6 +35,7 @@ class Column:
         is_constant: whether it has one value only.
         is_id: whether it only tells rows apart: a number of the row, or a name for each.
         is_left_out: whether the loader leaves it out by itself.
+        doubt: why it may be one of numbers, where it is taken for a category.
         remedy: the option that leaves rows without it out, where loading needs all its cells.
     """
 
@@ -43,6 +44,7 @@ class Column:
     is_constant: bool = False
     is_id: bool = False
     is_left_out: bool = False
+    doubt: str = ""
     remedy: str = ""
 
 
@@ -103,6 +105,7 @@ def _seen(table: RawTable, name: str, given: GivenKind | None) -> Column:
         is_constant=found.kind == "constant",
         is_id=found.kind == "id" or is_counter,
         is_left_out=found.kind in {"constant", "empty", "id"},
+        doubt=found.remark if found.kind == "category" else "",
     )
 
 
@@ -139,6 +142,21 @@ def find_id_columns(columns: Sequence[Column], leave_out: LeaveOut, see: str) ->
         )
         fix += "; keep measured values"
     return Finding(illness="id-like-column", sentence=sentence, fix=fix, see=see)
+
+
+def find_doubted_categories(columns: Sequence[Column], see: str) -> Finding | None:
+    """Columns of categories that were perhaps meant to be numbers: one word does it."""
+    doubted = [column for column in columns if column.doubt]
+    if not doubted:
+        return None
+    shown = first_few([f"{column.name!r} ({column.doubt})" for column in doubted])
+    kind = shlex.quote(f"data.types.{doubted[0].name}=category")
+    return Finding(
+        illness="numbers-as-categories",
+        sentence=f"what may be numbers is taken for categories: {shown}",
+        fix=f"Mend those cells, or say how they are to be read; to keep categories, --set {kind}",
+        see=see,
+    )
 
 
 def find_missing_values(columns: Sequence[Column], leave_out: LeaveOut, see: str) -> Finding | None:

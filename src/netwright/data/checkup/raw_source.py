@@ -16,6 +16,7 @@ from netwright.data.checkup.columns import (
     LeaveOut,
     array_columns,
     find_constant_columns,
+    find_doubted_categories,
     find_id_columns,
     find_missing_values,
     needed_column,
@@ -93,6 +94,7 @@ def look_at_columns(columns: Sequence[Column], leave_out: LeaveOut, see: str) ->
         f"constant and id-like columns and missing cells in {counted(len(columns), 'column')}",
         find_constant_columns(columns, leave_out, see),
         find_id_columns(columns, leave_out, see),
+        find_doubted_categories(columns, see),
         find_missing_values(columns, leave_out, see),
     )
 
