@@ -58,6 +58,7 @@ def test_missing_training_dates_get_medians_and_an_indicator() -> None:
 def test_of_one_date_or_none_only_the_indicator_is_left() -> None:
     feature = fitted("2024-01-01", "", "2024-01-01")
     assert feature.feature_names() == ("a_missing",)
+    assert feature.note(0) == "date -> nothing, all are the same"
     assert feature.remarks(table("2030-01-01")) == []  # it is not learned from
 
 

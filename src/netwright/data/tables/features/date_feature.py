@@ -137,8 +137,8 @@ class DateFeature(Feature):
         return said
 
     def note(self, missing: int) -> str:
-        """The parts that were taken."""
-        parts = ", ".join(_WORDS[part] for part in self.parts)
+        """The parts that were taken; one day that is written in two ways has none."""
+        parts = ", ".join(_WORDS[part] for part in self.parts) or "nothing, all are the same"
         gone = f"; {missing} missing (training medians, with an indicator column)"
         return f"date -> {parts}{gone if missing else ''}"
 
