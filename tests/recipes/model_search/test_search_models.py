@@ -10,6 +10,8 @@ import pytest
 
 import netwright as nw
 from netwright.core.errors import ConfigError
+from netwright.recipes.model_search.entrant import Entrant
+from netwright.recipes.model_search.race import Race
 
 QUICK: dict[str, Any] = {"models": ["ridge", "decision-tree"], "folds": 2, "quiet": True}
 
@@ -44,6 +46,33 @@ def test_a_model_without_epochs_learns_from_validation_rows_too(line: pd.DataFra
     assert found.run.data.val is None
     assert len(found.run.data.train) == 64  # of 80, 16 are the test
     assert {standing.rows for standing in found.standings} == {64}  # nor were these searched on
+
+
+def test_ctrl_c_ends_the_race_and_the_best_so_far_is_a_run(
+    line: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fit, fits = Race._fit, []
+
+    def interrupted(self: Race, entrant: Entrant, number: int) -> None:
+        fits.append(entrant.name)
+        if len(fits) == stop:
+            raise KeyboardInterrupt
+        fit(self, entrant, number)
+
+    monkeypatch.setattr(Race, "_fit", interrupted)
+    stop = 2  # ridge has one fold left
+    with pytest.raises(KeyboardInterrupt, match="no model has finished, and nothing is saved"):
+        nw.search_models(line, target="y", out=tmp_path / "none", **QUICK)
+    assert not (tmp_path / "none").exists()
+    stop = 4 + len(fits)  # the tree has one
+    with pytest.raises(KeyboardInterrupt, match=r"the best so far is saved in .*run: ridge: t"):
+        nw.search_models(line, target="y", out=tmp_path / "run", **QUICK)
+    written = json.loads((tmp_path / "run" / "leaderboard.json").read_text())
+    assert [(one["name"], one["rows"]) for one in written["leaderboard"]] == [
+        ("ridge", 64),
+        ("decision-tree", 32),
+    ]
+    assert nw.open_run(tmp_path / "run").results["finished"]
 
 
 def test_a_stack_is_trained_as_its_members_were(line: pd.DataFrame, tmp_path: Path) -> None:

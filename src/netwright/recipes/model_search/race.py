@@ -76,6 +76,7 @@ class Race:
         quick = replace(self.recipe.train, doctor=False, keep_path=0, threshold=None)
         quick = replace(quick, calibrate=None)
         self.recipe = replace(self.recipe, train=quick)
+        self.was_interrupted = False
 
     @property
     def finished(self) -> list[Entrant]:
@@ -84,7 +85,19 @@ class Race:
         return sorted(done, key=lambda one: one.mean_loss)
 
     def run(self) -> None:
-        """Let each model go over the folds as long as it may."""
+        """Let each model go over the folds as long as it may; Ctrl-C ends it with what there is."""
+        try:
+            self._run()
+        except KeyboardInterrupt:
+            if not self.finished:
+                raise KeyboardInterrupt("no model has finished, and nothing is saved") from None
+            self.was_interrupted = True
+            for entrant in self.entrants:
+                number = len(entrant.seconds)
+                if not entrant.left and number < self.folds:
+                    entrant.left = f"interrupted after {number} of {self.folds} folds"
+
+    def _run(self) -> None:
         for place, entrant in enumerate(self.entrants):
             while not entrant.left and len(entrant.seconds) < self.folds:
                 self._go_on(entrant, entrants_left=len(self.entrants) - place)

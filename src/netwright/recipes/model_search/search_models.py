@@ -156,7 +156,11 @@ def start_model_search(
     save: bool = True,
     quiet: bool = False,
 ) -> ModelSearch:
-    """The same for data that functions load and divide; see `search_models`."""
+    """The same for data that functions load and divide; see `search_models`.
+
+    Ctrl-C ends the race; the best of those that finished becomes the run, and then
+    `KeyboardInterrupt` is raised.
+    """
     limit = read_time_limit(max_time)
     recipe, data = load({})
     _check(recipe, folds)
@@ -182,7 +186,8 @@ def start_model_search(
         with contextlib.suppress(ConfigError):  # data that is split already stays as it is
             own, data = load({"val_size": 0.0})
             chosen = replace(chosen, data_settings=own.data_settings)
-    race.tell(f"training {chosen.model} on {len(data.train):,} rows")
+    ended = "interrupted, once more ends at once; " if race.was_interrupted else ""
+    race.tell(f"{ended}training {chosen.model} on {len(data.train):,} rows")
     run = train(put_together(chosen, data), out=out, quiet=True, keep_folder=save)
     found = ModelSearch(
         run=run,
@@ -194,6 +199,9 @@ def start_model_search(
     if run.folder is not None:
         write_json(run.folder / JSON, found.to_json())
         write_text(run.folder / HTML, _page(found, data.name).render())
+    if race.was_interrupted:
+        saved = f"the best so far is saved in {run.folder}" if run.folder else "nothing is saved"
+        raise KeyboardInterrupt(f"{saved}: {found.sentence}")
     return found
 
 

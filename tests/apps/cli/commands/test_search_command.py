@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from netwright.recipes.model_search.race import Race
 from tests.apps.cli.conftest import Type
 
 pytestmark = pytest.mark.usefixtures("undrawn")
@@ -169,6 +170,18 @@ def test_a_table_alone_is_searched_over_models(type_in: Type, tmp_path: Path) ->
     count = len((tmp_path / "flowers.csv").read_text().splitlines()) - 1
     searched = {one["rows"] for one in as_json["leaderboard"]}
     assert searched == {count - count // 5}  # a fifth is the test, which is not searched on
+
+
+def test_ctrl_c_in_a_search_over_models_says_what_is_saved(
+    type_in: Type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(race: Race) -> None:
+        raise KeyboardInterrupt("no model has finished, and nothing is saved")
+
+    monkeypatch.setattr(Race, "run", interrupted)
+    typed = type_in("search", "iris", "--models", "softmax")
+    assert typed.code == 130
+    assert typed.err.split("\n")[0] == ("interrupted; no model has finished, and nothing is saved")
 
 
 def test_options_of_one_kind_of_search_are_refused_in_the_other(type_in: Type) -> None:

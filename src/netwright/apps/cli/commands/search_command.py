@@ -98,6 +98,7 @@ def search(  # noqa: PLR0913, PLR0917 - one argument an option
     netwright search --resume searches/mine --trials 100
     """
     from netwright.core.errors import ConfigError
+    from netwright.core.terminal.console import print_message
     from netwright.recipes.judging.folds import foldable
     from netwright.recipes.model_search.search_models import FOLDS, start_model_search
     from netwright.recipes.plan.recipe import parse_recipe
@@ -126,15 +127,19 @@ def search(  # noqa: PLR0913, PLR0917 - one argument an option
             recipe = parse_recipe(
                 typed_recipe([], None, model, seed, settings or [], given_data, {"epochs": epochs})
             )
-            found = start_model_search(
-                lambda more: _loaded(recipe, more),
-                lambda own, loaded: foldable(own.data, own.data_settings, loaded, keeps_test=True),
-                models=tuple(filter(None, map(str.strip, (models or "").split(",")))),
-                folds=FOLDS if folds is None else folds,
-                max_time=seconds,
-                out=out,
-                quiet=quiet,
-            )
+            try:
+                found = start_model_search(
+                    lambda more: _loaded(recipe, more),
+                    lambda own, rows: foldable(own.data, own.data_settings, rows, keeps_test=True),
+                    models=tuple(filter(None, map(str.strip, (models or "").split(",")))),
+                    folds=FOLDS if folds is None else folds,
+                    max_time=seconds,
+                    out=out,
+                    quiet=quiet,
+                )
+            except KeyboardInterrupt as interrupt:
+                print_message(f"interrupted; {str(interrupt) or 'nothing is saved'}")
+                raise
             _show_models(found, as_json=as_json)
             return
         for name, value in {"models": models, "folds": folds}.items():
