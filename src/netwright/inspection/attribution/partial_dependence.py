@@ -203,7 +203,7 @@ def measure_partial_dependence(
     if not found:
         raise ConfigError("no column has two values in these rows: there is nothing to move")
     found.sort(key=lambda one: -one.reach)
-    output_names = spec.output_names or tuple(f"output {place}" for place in outputs)
+    output_names = spec.class_names or spec.target_names or spec.output_names
     return PartialDependence(
         columns=tuple(found if columns else found[:MOST_COLUMNS]),
         outputs=tuple(output_names[place] for place in outputs),

@@ -21,6 +21,14 @@ def test_the_column_that_decides_moves_the_answer_most(tmp_path: Path) -> None:
     assert letter.categories == ("a", "b", "c")
 
 
+def test_reals_are_called_as_their_columns(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["x,high,low", *(f"{i},{i * 2},{-i}" for i in range(60))]))
+    run = nw.fit("ridge", path, target=["high", "low"], save=False, quiet=True)
+    view = nw.inspect(run, "partial-dependence")
+    assert view.outputs == ("high", "low")  # type: ignore[attr-defined]
+
+
 def test_a_table_of_very_many_columns_is_refused(
     moons_run: nw.Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
