@@ -34,7 +34,9 @@ def test_the_better_model_becomes_an_ordinary_run(line: pd.DataFrame, tmp_path: 
     assert float(opened.predict(new)[0]) == pytest.approx(3.5, abs=0.1)
     written = json.loads((tmp_path / "run" / "leaderboard.json").read_text())
     assert [one["name"] for one in written["leaderboard"]] == [one.name for one in found.standings]
-    assert "Leaderboard" in (tmp_path / "run" / "leaderboard.html").read_text()
+    page = (tmp_path / "run" / "leaderboard.html").read_text()
+    assert "Leaderboard" in page
+    assert "a 95 % interval that leaves out 0 is not enough" in page
     assert nw.verify(tmp_path / "run").holds
 
 

@@ -18,7 +18,8 @@ from netwright.recipes.model_search.race import common_gap
 CAUTION = (
     "Losses are of rows that the model had not learned from, and gaps are paired row by row with "
     "the best. The best of several looks slightly better on these rows than it is, because it was "
-    "chosen on them; the test rows had no part in the search."
+    "chosen on them; the test rows had no part in the search. A model is called worse where p is "
+    f"below {SIGNIFICANCE}: a 95 % interval that leaves out 0 is not enough."
 )
 
 
