@@ -99,6 +99,10 @@ def test_decimal_commas_are_points_beside_semicolons() -> None:
         ),
         (b"a,b\n1,\0\n", "t.csv:2: a NUL byte; the file is not text (save it as UTF-8)"),
         (
+            b"\n# exported\na,b\n1,2\n",
+            "t.csv:3: wanted one field as in the header, line 2, got 2",
+        ),
+        (
             b"sep=;\na;b\n1;2\n",
             "t.csv:1: 'sep=' tells Excel the delimiter and names no column, remove this line",
         ),

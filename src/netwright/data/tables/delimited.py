@@ -94,6 +94,8 @@ def read_carefully(name: str, content: bytes, delimiter: str, encoding: str | No
                     lines.append(begin)
                 else:
                     wanted = f"wanted {len(header)} fields as in the header"
+                    if len(header) == 1:  # a title, or a comment
+                        wanted = f"wanted one field as in the header, line {header_line}"
                     raise DataError(f"{name}:{begin}: {wanted}, got {len(fields)}")
                 begin = reader.line_num + 1
         except csv.Error as error:
