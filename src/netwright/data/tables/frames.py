@@ -3,11 +3,9 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import date, time, timedelta
-from decimal import Decimal
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +15,12 @@ from netwright.core.limits import COLUMNS, CONTENT, UNPACKED
 from netwright.data.files.file_content import FREE
 from netwright.data.raw_arrays import column_names, read_array
 from netwright.data.spec import ClassType
+from netwright.data.tables.cell_text import cell_text
 from netwright.data.tables.column_cells import (
     Cells,
     ListCells,
     NumberCells,
     is_plain,
-    number_text,
 )
 from netwright.data.tables.raw_table import RawTable, clean
 
@@ -272,13 +270,18 @@ def values_table(name: str, columns: Mapping[str, Values]) -> RawTable:
     cells = {
         column: NumberCells(values)
         if isinstance(values, np.ndarray)
-        else ListCells(clean(map(_cell, values)))
+        else ListCells(clean(map(cell_text, values)))
         for column, values in columns.items()
     }
     return RawTable(
         name=name,
         columns=cells,
         positions=range(len(next(iter(cells.values())))),
+        notes=tuple(
+            f"{column}: durations, read as seconds"
+            for column, texts in cells.items()
+            if _are_durations(columns[column], texts)
+        ),
         types={column: _type_of(values, cells[column]) for column, values in columns.items()},
     )
 
@@ -301,6 +304,13 @@ def _type_of(values: Values, cells: Cells) -> ClassType:
     if are_all(int, np.integer) and bool not in present:
         return "int"
     return "float" if are_all(int, float, np.number) and bool not in present else ""
+
+
+def _are_durations(values: Values, cells: Cells) -> bool:
+    if isinstance(values, np.ndarray):
+        return False
+    first = next((value for value, cell in zip(values, cells, strict=True) if cell), None)
+    return isinstance(first, timedelta)
 
 
 def _as_pandas(frame: Any) -> "pd.DataFrame":
@@ -326,22 +336,3 @@ def _check_names(name: str, names: Sequence[str]) -> None:
         if column in seen:
             raise DataError(f"{name}: column {column!r} appears twice")
         seen.add(column)
-
-
-def _cell(value: Any) -> str:
-    """The text of one value, "" where it is missing."""
-    if isinstance(value, np.generic):  # first: np.float64 is a float whose repr has its name in it
-        return _cell(value.item())
-    if isinstance(value, timedelta):  # each kind of frame writes it otherwise
-        value = value.total_seconds()
-    if isinstance(value, str):
-        return value
-    if isinstance(value, float):
-        return number_text(value)
-    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
-        return ""
-    if isinstance(value, date | time):  # and with it datetime
-        return value.isoformat()
-    kind = type(value).__name__
-    is_written = isinstance(value, int | Decimal | UUID) or kind in {"Interval", "Period"}
-    return str(value) if is_written else f"<{kind}>"  # a list is no cell, and is left out as such
