@@ -2,6 +2,8 @@
 
 import pickle
 import re
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +16,14 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import cross_val_score
 
 import netwright as nw
+from netwright.core.config import field_names
 from netwright.core.errors import ConfigError, DataError, ShapeError
+from netwright.models.catalog import MODELS
+from netwright.recipes.estimators import base
+from netwright.recipes.estimators.instead import INSTEAD
 from netwright.recipes.estimators.scikit_learn import NetClassifier, NetRegressor
 from netwright.recipes.fitting import training
+from netwright.train.settings import TrainConfig
 from netwright.train.trainer import Trainer
 from netwright.train.watching.layer_norms import LayerNorms
 
@@ -157,6 +164,37 @@ def test_a_class_without_weight_stays_a_class(blobs: Rows) -> None:
     assert estimator.predict_proba(inputs).shape == (60, 3)
 
 
+def test_fits_in_threads_take_turns(blobs: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All draw from torch's one generator: together they would draw each other's numbers."""
+    at_work, overlaps = [0], []
+
+    def watched(*given: Any, **settings: Any) -> Any:
+        at_work[0] += 1
+        overlaps.append(at_work[0])
+        time.sleep(0.01)  # the other thread would come in here
+        try:
+            return train(*given, **settings)
+        finally:
+            at_work[0] -= 1
+
+    wanted = [small(random_state=seed, dropout=0.5).fit(*blobs) for seed in range(3)]
+    train = training.train
+    monkeypatch.setattr(base, "train", watched)
+    with ThreadPoolExecutor(3) as threads:
+        found = list(
+            threads.map(lambda seed: small(random_state=seed, dropout=0.5).fit(*blobs), range(3))
+        )
+    assert overlaps == [1, 1, 1]
+    for one, other in zip(wanted, found, strict=True):
+        assert torch.equal(weights_of(one.model_), weights_of(other.model_))
+
+
+def test_no_name_that_is_told_of_is_a_setting_of_a_model() -> None:
+    known = {name for one in MODELS for name in field_names(MODELS.load(one).settings)}
+    assert not known & INSTEAD.keys()
+    assert not set(field_names(TrainConfig)) & INSTEAD.keys()
+
+
 def test_what_is_kept_does_not_grow_with_the_rows(blobs: Rows) -> None:
     inputs, y = blobs
     sizes = [
@@ -289,6 +327,7 @@ def test_a_frame_names_features_and_target(blobs: Rows, tmp_path: Path) -> None:
             {"batch_size": 99, "val_size": 0.0},
             "batch_size 99 is more than the 60 training rows of arrays; use 60 or fewer",
         ),
+        ({"max_iter": 3}, "'max_iter' is not a setting of NetClassifier: give epochs"),
         ({"standardize": 3}, "data.standardize must be true or false, got 3"),
     ],
 )

@@ -177,6 +177,16 @@ def test_class_weights_count_in_passes_that_lack_a_class(unequal: Any) -> None:
     assert torch.equal(weights_of(ours), weights_of(theirs))
 
 
+def test_logarithms_of_probabilities_are_theirs_also_of_one_that_is_0(unequal: Any) -> None:
+    inputs, y = unequal
+    estimator = NetClassifier("softmax", epochs=1, random_state=0).fit(inputs, y)
+    far = inputs * 1e4
+    assert (estimator.predict_proba(far) == 0).any()
+    logarithms = estimator.predict_log_proba(far)
+    assert np.isneginf(logarithms).any()
+    assert np.allclose(np.exp(logarithms), estimator.predict_proba(far), atol=1e-6)
+
+
 def test_several_labels_a_row() -> None:
     inputs, y = make_multilabel_classification(n_samples=200, n_classes=3, random_state=0)
     estimator = NetClassifier(hidden=(16,), epochs=15, lr=0.02, random_state=0).fit(inputs, y)

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
+from threading import RLock
 from typing import Any, Self
 
 import numpy as np
@@ -31,6 +32,7 @@ from netwright.inspection.attribution.permutation_importance import shuffle_colu
 from netwright.models.catalog import MODELS
 from netwright.models.ensembles.ensemble import Ensemble
 from netwright.recipes.estimators.held_out import ValSize, count_rows, held_out_share
+from netwright.recipes.estimators.instead import INSTEAD
 from netwright.recipes.estimators.passes import KeepTrainingState, TrainingState, learn_one_pass
 from netwright.recipes.fitting.fit import put_together, resolve
 from netwright.recipes.fitting.own_model import build_own_model
@@ -51,13 +53,9 @@ MOST_ROWS = 2**16  # encoded at a time: encoding takes several copies
 # As scikit-learn's MLPClassifier has it: n_iter_no_change.
 EARLY_PATIENCE = 10
 DATA_SETTINGS = ("standardize", "factor", "split_seed")
-INSTEAD = {  # what `nw.fit` takes and an estimator does not
-    "data": "give X and y to fit",
-    "kind": "it is the estimator's own",
-    "out": "give run_folder",
-    "seed": "give random_state",
-    "test_size": "hold rows out before fit",
-}
+# Layers draw from the one generator that torch has for the process: of fits in several threads each
+# would take numbers from the others, so they take turns.
+ONE_AT_A_TIME = RLock()
 
 
 def learns_by_passes(estimator: "NetEstimator") -> bool:
@@ -125,6 +123,10 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
             y: targets (N,), or (N, K) for several labels or reals.
             sample_weight: how much each row counts (N,); one with 0 counts as not there.
         """
+        with ONE_AT_A_TIME:
+            return self._learn(X, y, sample_weight)
+
+    def _learn(self, X: Any, y: Any, sample_weight: Any) -> Self:
         held_out = self._held_out(y)
         prepared = self._prepare(X, y, sample_weight, val_size=held_out)
         self._check_fit(prepared)

@@ -33,7 +33,7 @@ from netwright.data.arrays import Names
 from netwright.data.targets import ArrayTarget, names_of_classes, type_of_classes
 from netwright.metrics.labels import is_yes
 from netwright.models.catalog import MODELS
-from netwright.recipes.estimators.base import NetEstimator, learns_by_passes
+from netwright.recipes.estimators.base import ONE_AT_A_TIME, NetEstimator, learns_by_passes
 from netwright.recipes.estimators.held_out import ValSize
 from netwright.recipes.plan.named_recipe import OwnModel
 from netwright.train.tasks.classification import Classification
@@ -128,7 +128,8 @@ class NetClassifier(ClassifierMixin, NetEstimator):  # type: ignore[misc]
             raise ConfigError("classes must be given in the first call of partial_fit")
         if given and not first and not np.array_equal(np.unique(classes), self.classes_):
             raise ConfigError(f"classes must stay {self.classes_.tolist()}, got {list(classes)}")
-        return self._go_on(X, y, sample_weight, classes)
+        with ONE_AT_A_TIME:
+            return self._go_on(X, y, sample_weight, classes)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The likeliest class of each row (N,); for labels 0 or 1 each (N, C)."""
@@ -143,6 +144,12 @@ class NetClassifier(ClassifierMixin, NetEstimator):  # type: ignore[misc]
         """Probabilities (N, C), in the order of `classes_`."""
         probabilities: NDArray[np.float32] = self._predictions(X).numpy()
         return probabilities
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float32]:
+        """The logarithms of the probabilities (N, C); of one too small for float32 -inf."""
+        with np.errstate(divide="ignore"):
+            logarithms: NDArray[np.float32] = np.log(self.predict_proba(X))
+        return logarithms
 
     def _read_targets(self, y: NDArray[Any], *, first: bool, classes: Any) -> NDArray[Any]:
         check_classification_targets(y)
@@ -225,7 +232,8 @@ class NetRegressor(RegressorMixin, NetEstimator):  # type: ignore[misc]
             y: targets (N,) or (N, K).
             sample_weight: how much each row counts (N,).
         """
-        return self._go_on(X, y, sample_weight)
+        with ONE_AT_A_TIME:
+            return self._go_on(X, y, sample_weight)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Reals for each row, shaped as the targets were: (N,) or (N, K)."""
