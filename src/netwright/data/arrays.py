@@ -21,6 +21,7 @@ from netwright.core.checks import check_shape
 from netwright.core.config import Doc, Positive
 from netwright.core.errors import ConfigError, DataError, ShapeError
 from netwright.data.array_encoder import ArrayEncoder
+from netwright.data.coarse_targets import check_not_coarse
 from netwright.data.dataset import Data, Split, check_data
 from netwright.data.groups import read_groups
 from netwright.data.image_layout import to_channels_first
@@ -142,6 +143,8 @@ def from_arrays(  # noqa: PLR0913 - all that may stand beside inputs, each by it
         columns=column_names(inputs),
     )
     encoded = encoder.encode_targets(raw_targets)
+    for column in raw_targets.reshape(len(raw_targets), -1).T if kind == "real" else ():
+        check_not_coarse("targets", column)
     train, val, held_out = hold_out(
         len(values),
         val_size=config.val_size if validation is None else 0.0,

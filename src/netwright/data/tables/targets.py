@@ -14,6 +14,7 @@ from torch import Tensor
 
 from netwright.core.checks import nearest
 from netwright.core.errors import ConfigError, DataError
+from netwright.data.coarse_targets import check_not_coarse
 from netwright.data.spec import ClassType
 from netwright.data.tables.cells import (
     category_key,
@@ -64,7 +65,11 @@ class TargetEncoder:
         if found == "real":
             for column in columns if kind == "auto" else ():
                 check_points(table, column, range(len(table)), "--target-kind real")
-            return cls(kind=found, columns=columns, forms=forms)
+            target = cls(kind=found, columns=columns, forms=forms)
+            for column in columns:
+                values = numbers_of(table, column, target._form(column))
+                check_not_coarse(f"{table.name}: the values of {column!r}", values)
+            return target
         if found == "labels":
             return cls(kind=found, columns=columns, class_names=columns)
         if len(columns) > 1:

@@ -1,0 +1,32 @@
+"""Targets far from zero and close together: refused where single precision loses them."""
+
+import numpy as np
+import pytest
+
+from netwright.core.errors import DataError
+from netwright.data.arrays import from_arrays
+from netwright.data.coarse_targets import check_not_coarse
+from netwright.data.tables.frames import rows_table
+from netwright.data.tables.targets import TargetEncoder
+
+SCORES = np.arange(300.0)  # a standard deviation of 86.6; near 1e9 float32 goes in steps of 64
+SENTENCE = (
+    "standard deviation of 86.6 around 1000000150, where .* steps of 64: subtract 1e\\+09 from"
+)
+
+
+def test_what_rounding_takes_is_told() -> None:
+    check_not_coarse("targets", SCORES + 1e8)  # in steps of 8: 2.3 of 86.6 are lost
+    check_not_coarse("targets", np.full(5, 1e9 + 1))  # a constant is one in single precision too
+    check_not_coarse("targets", (SCORES + 1e9).astype(np.float32))  # nothing more is lost
+    with pytest.raises(DataError, match=f"^targets have a {SENTENCE}"):
+        check_not_coarse("targets", SCORES + 1e9)
+
+
+def test_arrays_and_tables_of_such_targets_are_refused() -> None:
+    both = np.stack((SCORES, SCORES + 1e9), axis=1)
+    with pytest.raises(DataError, match=SENTENCE):
+        from_arrays(SCORES[:, None], both)
+    table = rows_table([{"x": 1, "y": value} for value in both[:, 1].tolist()])
+    with pytest.raises(DataError, match=f"^input: the values of 'y' have a {SENTENCE}"):
+        TargetEncoder.fit(table, ("y",), "auto")
