@@ -340,6 +340,14 @@ def test_refuses_at_fit_in_one_sentence(
     assert not hasattr(estimator, "model_")
 
 
+def test_settings_of_the_data_go_by_their_exact_names_too(blobs: Rows) -> None:
+    exact = small(**{"data.standardize": False, "train.lr": 0.1}).fit(*blobs)
+    short = small(standardize=False, lr=0.1).fit(*blobs)
+    assert torch.equal(weights_of(exact.model_), weights_of(short.model_))
+    with pytest.raises(ConfigError, match=r"unknown setting .data\.standardize"):
+        small(**{"data.standardize": False, "standardize": True}).fit(*blobs)
+
+
 def test_refuses_a_run_folder_for_passes(blobs: Rows) -> None:
     estimator = small(run_folder="one")
     with pytest.raises(ConfigError, match=r"^partial_fit writes no run folder, got 'one'$"):

@@ -217,7 +217,10 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
         settings = self._checked_settings()
         if is_part and "optimizer" not in given_to("train", settings):
             settings["train.optimizer"] = DEFAULT_OPTIMIZER  # a part's optimum is not that of all
-        for_data = {name: settings.pop(name) for name in DATA_SETTINGS if name in settings}
+        names_given = {one: one if one in settings else f"data.{one}" for one in DATA_SETTINGS}
+        for_data = {
+            one: settings.pop(given) for one, given in names_given.items() if given in settings
+        }
         for_data |= {"kind": kind, "val_size": val_size, "test_size": 0.0}
         data = from_arrays(
             X,
