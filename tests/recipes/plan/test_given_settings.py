@@ -105,3 +105,8 @@ def test_what_may_be_meant_for_a_section() -> None:
 def test_arguments_of_fit_are_no_settings() -> None:
     with pytest.raises(ConfigError, match=r"'callbacks' is an argument of nw\.fit alone"):
         sort_settings({"callbacks": []}, {"train": TrainConfig})
+
+
+def test_weights_of_rows_stand_beside_them() -> None:
+    with pytest.raises(ConfigError, match="'sample_weight' is not a setting: give"):
+        sort_settings({"sample_weight": [1.0]}, KINDS)

@@ -18,6 +18,7 @@ from netwright.train.settings import TrainConfig
 SECTIONS = ("model", "data", "train")
 OF_FIT = frozenset({"validation", "test", "groups", "callbacks", "start_from", "resume", "allow"})
 SOURCE = "data.name"  # no setting of any source: which source it is
+WEIGHTS = "sample_weight"  # as scikit-learn calls them; here they stand beside the rows
 AS_SERIES = "it belongs to series: data.name=series reads the file as one"
 
 Settings = Mapping[str, Any]
@@ -68,8 +69,7 @@ def sort_settings(
         owners = [section for section, names in known.items() if name in names]
         if owners == ["model", "train"] and own_rule:
             owners = ["model"]
-        if name in OF_FIT:
-            raise ConfigError(f"{name!r} is an argument of nw.fit alone")
+        _check_is_setting(name)
         if not owners:
             hint = f"; {AS_SERIES}" if _is_of_series(name, kinds) else _hint(name, known)
             raise ConfigError(f"unknown setting {name!r}{hint}")
@@ -82,6 +82,17 @@ def sort_settings(
             raise ConfigError(f"{name!r} is given twice: also as {paths[0]!r}")
         sections[owners[0]][name] = value
     return sections
+
+
+def _check_is_setting(name: str) -> None:
+    """Refuse what is given in another way."""
+    if name in OF_FIT:
+        raise ConfigError(f"{name!r} is an argument of nw.fit alone")
+    if name == WEIGHTS:
+        raise ConfigError(
+            f"{name!r} is not a setting: give (inputs, targets, weights) as data, or name a "
+            "column of the table by weight_column"
+        )
 
 
 def check_places(sections: Mapping[str, Settings], kinds: Kinds) -> None:
