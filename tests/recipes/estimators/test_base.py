@@ -16,14 +16,10 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import cross_val_score
 
 import netwright as nw
-from netwright.core.config import field_names
 from netwright.core.errors import ConfigError, DataError, ShapeError
-from netwright.models.catalog import MODELS
 from netwright.recipes.estimators import base
-from netwright.recipes.estimators.instead import INSTEAD
 from netwright.recipes.estimators.scikit_learn import NetClassifier, NetRegressor
 from netwright.recipes.fitting import training
-from netwright.train.settings import TrainConfig
 from netwright.train.trainer import Trainer
 from netwright.train.watching.layer_norms import LayerNorms
 
@@ -187,12 +183,6 @@ def test_fits_in_threads_take_turns(blobs: Rows, monkeypatch: pytest.MonkeyPatch
     assert overlaps == [1, 1, 1]
     for one, other in zip(wanted, found, strict=True):
         assert torch.equal(weights_of(one.model_), weights_of(other.model_))
-
-
-def test_no_name_that_is_told_of_is_a_setting_of_a_model() -> None:
-    known = {name for one in MODELS for name in field_names(MODELS.load(one).settings)}
-    assert not known & INSTEAD.keys()
-    assert not set(field_names(TrainConfig)) & INSTEAD.keys()
 
 
 def test_what_is_kept_does_not_grow_with_the_rows(blobs: Rows) -> None:

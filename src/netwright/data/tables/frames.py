@@ -15,14 +15,14 @@ from netwright.core.limits import COLUMNS, CONTENT, UNPACKED
 from netwright.data.files.file_content import FREE
 from netwright.data.raw_arrays import column_names, read_array
 from netwright.data.spec import ClassType
-from netwright.data.tables.cell_text import cell_text
-from netwright.data.tables.coded_columns import holds_codes
 from netwright.data.tables.column_cells import (
     Cells,
     ListCells,
     NumberCells,
     is_plain,
 )
+from netwright.data.tables.framed.cell_text import cell_text
+from netwright.data.tables.framed.coded_columns import holds_codes
 from netwright.data.tables.raw_table import RawTable, clean
 
 NUMBER = 8  # bytes

@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from netwright.data.tables.cell_text import cell_text
+from netwright.data.tables.framed.cell_text import cell_text
 from netwright.data.tables.frames import frame_table
 from tests.repetition import for_each
 

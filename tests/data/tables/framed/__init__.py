@@ -1,0 +1,1 @@
+"""Tests of what stands in the columns of frames."""
