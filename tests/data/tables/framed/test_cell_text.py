@@ -2,6 +2,7 @@
 
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pandas as pd
@@ -31,6 +32,7 @@ DAY = np.datetime64("2020-01-02T03:04:05.5")
         (time(3, 4), "03:04:00"),
         (pd.Period("2020-02", "M"), "2020-02-01T00:00:00"),
         (pd.Interval(0.5, 1.5), "(0.5, 1.5]"),
+        (UUID(int=7), "00000000-0000-0000-0000-000000000007"),
         (b"caf\xc3\xa9", "caf\u00e9"),
         (np.bytes_(b"yes"), "yes"),
         (b"\xff\xd8\xff", "<bytes>"),
