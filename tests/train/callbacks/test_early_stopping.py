@@ -1,6 +1,7 @@
 """Early stopping: the catalogue's curves by hand, the best weights kept, and what is refused."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -17,6 +18,7 @@ from netwright.train.evaluate import measure_quickly
 from netwright.train.saving.checkpoint import load_checkpoint, save_checkpoint
 from netwright.train.state import TrainState
 from netwright.train.tasks.catalog import task_for
+from netwright.train.watching.history import Row
 from tests.repetition import for_each
 from tests.train.toy_runs import (
     Curve,
@@ -191,6 +193,20 @@ def test_values_by_step_are_lower_the_better_and_of_whole_passes() -> None:
     assert EarlyStopping("val/accuracy").values_by_step(state) == {1: -3, 2: -1, 3: -2}
     state.unfinished_rows = 2  # loss and accuracy of the last
     assert EarlyStopping().values_by_step(state) == {1: 3, 2: 1}
+
+
+class ReadFromTheEnd(list[Row]):
+    """Rows that refuse to be gone over from the first: in each epoch that takes longer."""
+
+    def __iter__(self) -> Iterator[Row]:
+        raise AssertionError("all rows of the run were gone over")
+
+
+def test_a_look_after_an_epoch_does_not_take_longer_the_longer_the_run() -> None:
+    early, state = EarlyStopping(), curve_fit([3, 1])
+    state.history.rows = ReadFromTheEnd(state.history.rows)
+    early.on_epoch_end(state)
+    assert early.best == 1
 
 
 def test_a_measure_that_is_not_taken_is_refused_with_those_that_are() -> None:

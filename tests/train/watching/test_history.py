@@ -40,6 +40,7 @@ def test_series_are_found_by_split_and_name_in_order() -> None:
     assert len(history) == 4
     assert [one.key for one in history][:2] == ["train/loss", "val/loss"]
     assert history.has("val") and not history.has("step")
+    assert history.measures("val/loss") and not history.measures("val/los")
     assert list(history) == ROWS
 
 

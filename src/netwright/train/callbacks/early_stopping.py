@@ -55,7 +55,7 @@ class EarlyStopping(Callback):
 
     def on_epoch_end(self, state: TrainState) -> None:
         """Take the newest value into account."""
-        if self.monitor not in state.history.keys():
+        if not state.history.measures(self.monitor):
             known = ", ".join(state.history.keys())
             raise ConfigError(f"monitor {self.monitor!r} is not measured; there are {known}")
         self._look(state)

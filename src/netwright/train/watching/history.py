@@ -85,12 +85,22 @@ class History:
 
     def last_row(self, key: str) -> Row:
         """The newest row of "val/loss"; refused where there is none."""
+        row = self._newest(key)
+        if row is None:
+            self.series(key)  # refuses a name that is not among others
+            raise DataError(f"there is no metric {key!r}: the history is empty")
+        return row
+
+    def measures(self, key: str) -> bool:
+        """Whether "val/loss" was ever measured; asked each epoch, so looked for from the end."""
+        return self._newest(key) is not None
+
+    def _newest(self, key: str) -> Row | None:
         split, _, name = key.partition("/")
         for row in reversed(self.rows):
             if row.name == name and row.split == split:
                 return row
-        self.series(key)  # refuses a name that is not among others
-        raise DataError(f"there is no metric {key!r}: the history is empty")
+        return None
 
     def has(self, split: str) -> bool:
         """Whether anything was measured on a split."""
