@@ -13,7 +13,7 @@ from torch import nn
 from netwright.core.errors import ConfigError
 from netwright.recipes.estimators.held_out import FEWEST, count_rows, held_out_share
 from netwright.recipes.estimators.scikit_learn import NetClassifier, NetRegressor
-from tests.repetition import for_each
+from tests.repetition import for_each, slow_but
 
 Rows = tuple[NDArray[np.float64], NDArray[np.float64]]
 
@@ -96,7 +96,7 @@ def noise() -> Rows:
     return inputs, (inputs[:, 0] + 2 * draw.normal(size=120) > 0).astype(float)
 
 
-@for_each("kind", [NetClassifier, NetRegressor])
+@pytest.mark.parametrize("kind", slow_but([NetClassifier], [NetClassifier, NetRegressor]))
 def test_by_default_an_estimator_keeps_the_best_weights(noise: Rows, kind: Any) -> None:
     how: Any = {"hidden": (4,), "lr": 0.1, "random_state": 0, "device": "cpu", "batch_size": 60}
     found = kind(**how).fit(*noise)
