@@ -4,6 +4,7 @@ import atexit
 import gc
 import json
 import os
+import re
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,6 +19,8 @@ LONG_FIRST = (
     "tests/train/test_ranks.py",  # one worker has them all, so that there is one
     "tests/hostile/",
 )
+
+IS_SLOW = re.compile(r"^pytestmark = (?:\[\s*)?pytest\.mark\.slow\b", re.MULTILINE)
 
 # It needs the graph of imports, for which grimp comes with import-linter.
 collect_ignore = [] if find_spec("grimp") else ["test_changed_tests.py"]
@@ -57,6 +60,19 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(10_000)
     gc.freeze()
     atexit.register(gc.unfreeze)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out a file that says at its top that all its tests are slow, where none is to run.
+
+    To import such files and to make their thousands of tests, only to deselect them, takes seconds
+    in each worker. A file that is asked for by its name is read.
+    """
+    if config.getoption("markexpr") != "not slow" or collection_path.suffix != ".py":
+        return None
+    if any(Path(arg.partition("::")[0]).name == collection_path.name for arg in config.args):
+        return None
+    return True if IS_SLOW.search(collection_path.read_text(encoding="utf-8")) else None
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
