@@ -24,7 +24,7 @@ from netwright.inspection.drawing.formula import (
     formula_text,
 )
 from netwright.recipes.explain.explain import KINDS
-from tests.repetition import for_each, slow_but
+from tests.repetition import for_each
 
 CARDS: dict[str, Card] = {
     f"{kind}-{name}": rows.read(rows.load(name)).card
@@ -102,8 +102,8 @@ def test_a_letter_that_is_missing_is_logged(logged: list[str]) -> None:
     assert "does not have a glyph" in logged[0]
 
 
-@pytest.mark.parametrize("latex", slow_but(differing(FORMULAS), FORMULAS))
-def test_every_card_can_be_drawn_and_written(latex: str, logged: list[str]) -> None:
+def check_card(latex: str, logged: list[str]) -> None:
+    logged.clear()
     picture = formula_svg(latex)
     assert b" d='m" in picture
     check_is_whole(latex, picture)
@@ -113,6 +113,19 @@ def test_every_card_can_be_drawn_and_written(latex: str, logged: list[str]) -> N
     assert line == line.strip()
     assert "\n" not in line
     assert not re.search(r"\\|[\u2003\u2009]| {4}|frac|sqrt|quad", line)
+
+
+@for_each("latex", differing(FORMULAS))
+def test_every_command_and_sign_of_the_cards_can_be_drawn_and_written(
+    latex: str, logged: list[str]
+) -> None:
+    check_card(latex, logged)
+
+
+@pytest.mark.slow
+@for_each("latex", FORMULAS)
+def test_every_card_can_be_drawn_and_written(latex: str, logged: list[str]) -> None:
+    check_card(latex, logged)
 
 
 def test_a_slanted_letter_reaches_beyond_its_line() -> None:
