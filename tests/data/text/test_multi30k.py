@@ -58,6 +58,7 @@ def test_what_is_not_there_or_does_not_fit_is_refused(
         load("multi30k", source="de")
 
 
+@pytest.mark.slow
 def test_the_published_sentences_are_read(real_data: object) -> None:
     assert callable(real_data)
     real_data("multi30k/train.de.gz")

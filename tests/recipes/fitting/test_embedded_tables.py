@@ -55,6 +55,7 @@ def test_a_row_has_one_number_of_each_column_and_unseen_categories_an_answer(run
     assert answers[0].tolist() != answers[1].tolist()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_views_that_move_numbers_refuse_and_others_name_categories(run: nw.Run) -> None:
     with pytest.raises(ConfigError, match="this run embeds categories"):
         nw.inspect(run, "saliency")

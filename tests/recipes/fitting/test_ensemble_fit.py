@@ -95,6 +95,7 @@ def test_a_member_is_what_a_run_of_its_own_would_give(data: str, tmp_path: Path)
     torch.testing.assert_close(told, wanted)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_it_leaves_an_ordinary_run(tmp_path: Path) -> None:
     run = nw.fit("bagging", "iris", out=tmp_path / "run", **SMALL)
     again = nw.open_run(tmp_path / "run")

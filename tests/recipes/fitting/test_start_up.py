@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 SCRIPT = """
 import json, sys
 import numpy as np
@@ -46,6 +48,7 @@ def test_a_small_run_imports_no_compiler_and_draws_nothing(tmp_path: Path) -> No
     assert [name for name in COMPILER if name in of_estimator] == []
 
 
+@pytest.mark.slow  # one more process that imports torch
 def test_networks_of_images_and_texts_are_made_without_the_compiler(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("the tide was low\n" * 20)
     imported = _printed(PREPARED, tmp_path)

@@ -91,6 +91,7 @@ def learn(folder: Path, **settings: Any) -> nw.Run:
     )
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_bleu_is_kept_with_its_signature(tmp_path: Path) -> None:
     pytest.importorskip("sacrebleu")
     run = learn(tmp_path)
