@@ -152,6 +152,7 @@ def test_a_table_has_no_filters_to_draw() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long  # all of MNIST eight times; of a thousand digits see above
 def test_features_of_500_units_beat_the_pixels_on_mnist(real_data: Callable[[str], Path]) -> None:
     def load(part: str) -> Split:
         images = read_idx(real_data(f"mnist/{part}-images-idx3-ubyte.gz"))

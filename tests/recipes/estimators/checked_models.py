@@ -67,8 +67,11 @@ AT_DEFAULTS: dict[str, dict[str, str]] = {
     "ft-transformer": {WEIGHTS: IN_BATCHES},
     "bagging": {WEIGHTS: "rows are drawn, and one given twice is drawn as two"},
 }
-# Two to six seconds a fit.
-LONG = ("stacking", "restarts", "ft-transformer", "bagging", "mlp-plr", "table-resnet")
+# Half a second to six seconds a fit.
+LONG = (
+    *("stacking", "restarts", "ft-transformer", "bagging", "mlp-plr", "table-resnet"),
+    *("boosting", "gradient-boosting"),
+)
 # Of these, smaller ones of the same kind are checked sooner.
 _MEMBERS: dict[str, Any] = {"members": 2, "settings": {"hidden": (8,)}, "epochs": 15, "lr": 0.02}
 SMALLER: dict[str, dict[str, Any]] = {
@@ -77,6 +80,8 @@ SMALLER: dict[str, dict[str, Any]] = {
     "table-resnet": {"width": 16, "hidden": 16, "layers": 1, "epochs": 15, "lr": 0.02},
     "bagging": _MEMBERS,
     "restarts": _MEMBERS,
+    "boosting": {"members": 15},
+    "gradient-boosting": {"stages": 30},
 }
 
 
