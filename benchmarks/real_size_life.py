@@ -10,7 +10,6 @@ when its first member has learned.
 
 import json
 import os
-import resource
 import signal
 import statistics
 import sys
@@ -28,6 +27,7 @@ import netwright as nw
 from netwright.core.devices import device_of
 from netwright.core.errors import NetwrightError
 from netwright.core.learner import Learner
+from netwright.core.peak_memory import MEBIBYTE, peak_memory
 from netwright.data.dataset import Data
 from netwright.models.catalog import MODELS
 from netwright.models.ensembles.ensemble import Ensemble
@@ -85,8 +85,7 @@ def die_when(there: Callable[[], bool]) -> None:
 
 def tell(stage: str, **numbers: Any) -> None:
     """A stage is over: its name, and the most memory that was held so far, in GB."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6  # kB on Linux
-    numbers["host_gb"] = round(peak, 2)
+    numbers["host_gb"] = round(peak_memory(torch.device("cpu")) * MEBIBYTE / 1e9, 2)
     if torch.cuda.is_available():
         numbers["device_gb"] = round(torch.cuda.max_memory_allocated() / 1e9, 2)
     print(json.dumps({"stage": stage, **numbers}), flush=True)

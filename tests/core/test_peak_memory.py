@@ -1,5 +1,8 @@
 """Memory: more of it is seen when more is held."""
 
+import subprocess
+import sys
+
 import pytest
 import torch
 
@@ -12,6 +15,21 @@ def test_a_process_that_holds_more_has_a_higher_peak() -> None:
     after = peak_memory(torch.device("cpu"))
     assert 10 < before < 2**20
     assert after >= before + 32
+    assert len(held)
+
+
+OWN = """
+import torch
+from netwright.core.peak_memory import peak_memory
+print(peak_memory(torch.device("cpu")))
+"""
+
+
+@pytest.mark.slow
+def test_what_the_parent_held_is_not_the_childs() -> None:
+    held = torch.ones(2**28)  # 1 GiB
+    called = subprocess.run([sys.executable, "-c", OWN], capture_output=True, check=True)
+    assert float(called.stdout) < peak_memory(torch.device("cpu")) - 2**9
     assert len(held)
 
 

@@ -1,6 +1,5 @@
 """A stream ten times as large as what its process may hold is read with memory that stays flat."""
 
-import resource
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 
+from netwright.core.peak_memory import MEBIBYTE, peak_memory
 from netwright.data.loading.token_files import TokenFile, TokenStream
 from netwright.data.loading.token_windows import TokenSplit, TokenWindows
 from netwright.data.loading.worker_loader import build_loader
@@ -69,7 +69,7 @@ def train_of(folder: Path, kind: str) -> Any:
 
 def most_memory() -> int:
     """The most bytes that this process has had at once."""
-    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(peak_memory(torch.device("cpu")) * MEBIBYTE)
 
 
 def read_limited(folder: Path, kind: str, notes: Path) -> None:
