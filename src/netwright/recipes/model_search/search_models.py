@@ -118,7 +118,8 @@ def search_models(
         models: names of the catalog to try; by default a linear model, a forest, boosting, and
             networks.
         folds: into which the rows to learn from are divided.
-        max_time: seconds, or "5m", for everything: models that are behind leave early.
+        max_time: seconds, or "5m", for everything: models that are behind leave early. The last
+            fit, which has more rows than those before it, may take longer.
         seed: of folds, weights, order and dropout.
         out: the run folder; by default the next free runs/MODEL-DATA-NNN.
         save: False keeps the run in memory.

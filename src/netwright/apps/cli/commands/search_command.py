@@ -68,7 +68,10 @@ def search(  # noqa: PLR0913, PLR0917 - one argument an option
         typer.Option(help="journal, sqlite or postgresql://USER@HOST/DATABASE. (journal)"),
     ] = None,
     max_time: Annotated[
-        str | None, typer.Option(help="Stop after this time: 90s, 10m, 2h.")
+        str | None,
+        typer.Option(
+            help="Stop after this time: 90s, 10m, 2h. Without a model the last fit may take longer."
+        ),
     ] = None,
     seed: Annotated[
         int | None, typer.Option(help="Random seed for every trial, and for the sampler. (0)")
