@@ -80,6 +80,7 @@ def test_whoever_trains_is_told_of_it_and_of_the_calibration(
 def test_the_report_says_it(fitted: nw.Run, tmp_path: Path) -> None:
     page = fitted.report(tmp_path / "page.html").read_text()
     assert f"is predicted above probability {fitted.task.threshold:.3g}, chosen by cost=20" in page
+    assert "decision regions and examples follow it" in page
 
 
 def test_estimators_keep_it_too(rare: pd.DataFrame) -> None:

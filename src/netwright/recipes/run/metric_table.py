@@ -28,8 +28,7 @@ def said_of_results(run: RunRecord) -> list[str]:
         said.append(
             f"{run.spec.class_names[1]!r} is predicted above probability {run.task.threshold:.3g}, "
             f"chosen by {run.config['train'].get('threshold', 'hand')} on the validation rows: "
-            f"metrics and confusion matrix are at it. Decision regions and examples show the "
-            f"likeliest class."
+            "metrics, confusion matrix, decision regions and examples follow it."
         )
     if "bleu" in run.results:
         said.append(f"{bleu_line(run.results['bleu'])}.")
