@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import pandas as pd
 import pytest
 
 from netwright.core.errors import DataError
@@ -13,7 +12,6 @@ from netwright.data.tables.columns import (
     infer_column,
     summarise,
 )
-from netwright.data.tables.frames import frame_table
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.training_column import TrainingColumn
 from tests.repetition import for_each
@@ -179,11 +177,3 @@ def test_summary_counts_the_training_rows() -> None:
         "note": "a number",
     }
     assert summary.sentence == "a: a number"
-
-
-def test_numbers_that_a_frame_holds_as_categories_are_categories() -> None:
-    frame = pd.DataFrame({"area": pd.Categorical([75, 13, 75]), "same": pd.Categorical([1, 1, 1])})
-    table = frame_table(frame)
-    assert infer_column(TrainingColumn(table, "area", range(3))).kind == "category"
-    assert infer_column(TrainingColumn(table, "same", range(3))).kind == "constant"
-    assert forced_column(TrainingColumn(table, "area", range(3)), "number").kind == "number"

@@ -3,12 +3,11 @@
 import json
 from typing import Any
 
-import pandas as pd
 import pytest
 import torch
 
 from netwright.core.errors import ConfigError, DataError
-from netwright.data.tables.frames import frame_table, rows_table
+from netwright.data.tables.frames import rows_table
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.targets import TargetEncoder, check_present, infer_target
 from tests.repetition import for_each
@@ -204,9 +203,3 @@ def test_columns_that_no_target_has_are_refused(
     sentence = f"^a {kind} target must have {wanted}, got {len(columns)}$"
     with pytest.raises(DataError, match=sentence):
         TargetEncoder(kind=kind, columns=columns).check_columns()
-
-
-def test_many_numbers_that_a_frame_holds_as_categories_are_classes() -> None:
-    numbers = pd.DataFrame({"y": [*range(30)] * 3})
-    assert infer_target(frame_table(numbers), ["y"]) == "real"
-    assert infer_target(frame_table(numbers.astype("category")), ["y"]) == "class"

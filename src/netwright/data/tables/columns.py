@@ -94,9 +94,9 @@ def summarise(column: TrainingColumn, kind: ColumnKind | Role, note: str) -> Col
 
 def infer_column(column: TrainingColumn) -> Inference:
     """Tell what a column is from the training rows; numbers that are no numbers are refused."""
-    known = _without_values(column) or _given_as_category(column)
-    if known:
-        return known
+    left_out = _without_values(column)
+    if left_out:
+        return left_out
     if column.numbers is not None:
         way_out = f"--set data.types.{column.name}=number"
         check_points(column.table, column.name, column.rows, way_out)
@@ -153,11 +153,6 @@ def _without_values(column: TrainingColumn) -> Inference | None:
         value = shortened(column.cells[0])
         return Inference(kind="constant", remark=f"every value is {value} (constant)")
     return None
-
-
-def _given_as_category(column: TrainingColumn) -> Inference | None:
-    """What a frame holds as categories, though these are numbers."""
-    return Inference(kind="category") if column.name in column.table.coded else None
 
 
 def _infer_number(column: TrainingColumn, numbers: NDArray[np.float64]) -> Inference:

@@ -22,7 +22,6 @@ from netwright.data.tables.column_cells import (
     is_plain,
 )
 from netwright.data.tables.framed.cell_text import cell_text
-from netwright.data.tables.framed.coded_columns import holds_codes
 from netwright.data.tables.raw_table import RawTable, clean
 
 NUMBER = 8  # bytes
@@ -60,23 +59,20 @@ def _is_frame_of(package: str, source: Any, name: str = "DataFrame") -> bool:
 
 def frame_table(frame: Any, name: str = "frame") -> RawTable:
     """A pandas, polars or Arrow table, or what turns into one of pandas; its index is ignored."""
-    dtypes: Sequence[Any] = ()
-    if is_polars_frame(frame):  # its categories are texts
+    if is_polars_frame(frame):
         names, values = frame.columns, [_polars_values(one) for one in frame.get_columns()]
     elif is_arrow_table(frame):
         frame = _without_index(frame)
         names, values = frame.column_names, [_arrow_values(one) for one in frame.columns]
-        dtypes = frame.schema.types
     else:
         frame = _as_pandas(frame)
         values = [_pandas_values(frame.iloc[:, place]) for place in range(frame.shape[1])]
-        names, dtypes = list(frame.columns), list(frame.dtypes)
+        names = list(frame.columns)
     names = [str(column).strip() for column in names]
     _check_names(name, names)
     if not len(frame):
         raise DataError(f"{name}: there are columns but no row")
-    coded = {one for one, dtype in zip(names, dtypes, strict=False) if holds_codes(dtype)}
-    return replace(values_table(name, dict(zip(names, values, strict=True))), coded=coded)
+    return values_table(name, dict(zip(names, values, strict=True)))
 
 
 def _pandas_values(series: "pd.Series[Any]") -> Values:

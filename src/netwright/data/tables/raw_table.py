@@ -36,7 +36,6 @@ class RawTable:
         lines: the line in which each row begins, where the source is a text file.
         notes: what was repaired on the way, one sentence each.
         types: column -> what its values were before they were text, where all are of one type.
-        coded: the columns that a frame holds as categories, though these are numbers.
         thousands: what stands between thousands, where a setting says so.
         written: column -> its cells as they are written, where numbers were put in plain writing.
         has_decimal_commas: whether 1,5 is one and a half in this file.
@@ -48,7 +47,6 @@ class RawTable:
     lines: Sequence[int] | None = None
     notes: tuple[str, ...] = ()
     types: Mapping[str, ClassType] = field(default_factory=dict)
-    coded: Collection[str] = frozenset()
     thousands: Thousands = ""
     written: Mapping[str, Cells] = field(default_factory=dict)
     has_decimal_commas: bool = False

@@ -185,7 +185,7 @@ def infer_target(
 ) -> TableTarget:
     """Text is a class, so are whole numbers with few different values; the rest is real.
 
-    So are the categories of a frame. Several targets are reals: labels have to be asked for.
+    Several targets are reals: labels have to be asked for.
 
     Args:
         table: all rows.
@@ -206,8 +206,6 @@ def infer_target(
             f"and no with --target-kind labels"
         )
     if unlike:
-        return "class"
-    if columns[0] in table.coded:
         return "class"
     values = np.unique(numbers_of(table, columns[0], forms[0] if forms else None))
     if forms and forms[0] is not None and forms[0].mark == PERCENT:

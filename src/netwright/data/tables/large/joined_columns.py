@@ -37,7 +37,6 @@ class JoinedColumns:
         self.written: dict[str, list[Cells]] = {}
         self.thousands: Thousands = ""
         self.has_decimal_commas = False
-        self.coded: set[str] = set()
         self.types: dict[str, set[ClassType]] = {name: set() for name in columns}
 
     def add(self, part: RawTable, rows: NDArray[np.int64] | None = None) -> None:
@@ -47,7 +46,6 @@ class JoinedColumns:
         self.positions.frombytes(np.asarray(part.positions, np.int64)[chosen].tobytes())
         if part.lines is not None:
             self.lines.frombytes(np.asarray(part.lines, np.int64)[chosen].tobytes())
-        self.coded |= set(part.coded)
         for name, cells in self.cells.items():
             column = part.column(name)
             taken = column if rows is None else column.take(rows)
@@ -78,7 +76,6 @@ class JoinedColumns:
             lines=self.lines or None,
             notes=notes,
             types={name: _one_type(found) for name, found in self.types.items() if found},
-            coded=self.coded,
             thousands=self.thousands,
             written={name: _joined(cells) for name, cells in self.written.items()},
             has_decimal_commas=self.has_decimal_commas,
