@@ -2,10 +2,12 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import torch
 
+from netwright.core import peak_memory as measured
 from netwright.core.peak_memory import peak_memory
 
 
@@ -16,6 +18,17 @@ def test_a_process_that_holds_more_has_a_higher_peak() -> None:
     assert 10 < before < 2**20
     assert after >= before + 32
     assert len(held)
+
+
+@pytest.mark.parametrize("status", ["Name: x\nVmHWM:\t  2048 kB\nVmRSS: 1 kB", "VmRSS: 1 kB", None])
+def test_a_system_that_does_not_say_it_is_asked_otherwise(
+    status: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if status is not None:
+        (tmp_path / "status").write_text(status)
+    monkeypatch.setattr(measured, "STATUS", tmp_path / "status")
+    found = peak_memory(torch.device("cpu"))
+    assert found == 2 if status and "HWM" in status else found > 50
 
 
 OWN = """

@@ -6,6 +6,7 @@ away is no small part of how they vary, and every model learns and is measured o
 Shapes: N examples.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -13,18 +14,20 @@ from numpy.typing import NDArray
 
 from netwright.core.errors import DataError
 
+SAME = 1e-15  # of the mean: 0.3 and 0.1 + 0.2 are one value
 COARSE = 0.1  # of the standard deviation; R2 is then one per cent lower
 
 
 def check_not_coarse(name: str, targets: NDArray[Any]) -> None:
     """Refuse reals (N,) of which single precision loses more than a tenth of how they vary."""
     values = targets.astype(np.float64)
-    if values.min() == values.max():
-        return
     centre, spread = values.mean(), values.std()
+    if spread <= SAME * abs(centre) or abs(centre) < np.finfo(np.float32).tiny:
+        return  # one value, written in several ways; or one of numbers that are no number to it
     if (values.astype(np.float32) - values).std() > COARSE * spread:
         step = np.spacing(np.abs(values).max().astype(np.float32))
+        near = round(centre, -math.floor(math.log10(spread)))
         raise DataError(
             f"{name} have a standard deviation of {spread:.3g} around {centre:.10g}, where single "
-            f"precision goes in steps of {step:.3g}: subtract {centre:.3g} from them"
+            f"precision goes in steps of {step:.3g}: subtract {near:.15g} from them"
         )

@@ -17,7 +17,6 @@ ENDLESS: dict[str, Any] = {"claim": "boosting-bound", "settings": {"rounds": 10*
 LARGE: dict[str, Any] = {"claim": "bert-masking", "settings": {"tokens": 10**12}}
 
 
-@pytest.mark.slow
 def test_what_takes_too_long_is_refused() -> None:
     async def told() -> None:
         with pytest.raises(RefusalError, match="longer than 1 s"):

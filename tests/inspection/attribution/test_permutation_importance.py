@@ -76,6 +76,19 @@ def test_many_columns_are_asked_about_fewer_rows(monkeypatch: pytest.MonkeyPatch
     assert view.num_rows == here.FEWEST_ROWS
 
 
+def test_rows_without_weight_are_not_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(here, "FEWEST_ROWS", 10)
+    monkeypatch.setattr(here, "PREDICTIONS", 10)
+    x, counts = rows(400), torch.zeros(400)
+    counts[1:40:2] = 1
+    y = x[:, :1]
+    view = measure_permutation_importance(lambda x: 2 * x[:, :1], x, y, REALS, weights=counts)
+    assert view.num_rows == 10
+    kept = x[counts > 0]
+    alone = measure_permutation_importance(lambda x: 2 * x[:, :1], kept, kept[:, :1], REALS)
+    assert (view.loss, view.rises) == (alone.loss, alone.rises)
+
+
 def test_the_seed_decides_and_bad_values_are_refused() -> None:
     def measured(seed: int) -> tuple[float, ...]:
         given = (rows(), rows()[:, :1])

@@ -67,6 +67,9 @@ def test_ctrl_c_ends_the_race_and_the_best_so_far_is_a_run(
         nw.search_models(line, target="y", out=tmp_path / "none", **QUICK)
     assert not (tmp_path / "none").exists()
     stop = 4 + len(fits)  # the tree has one
+    with pytest.raises(KeyboardInterrupt, match=r"^nothing is saved"):
+        nw.search_models(line, target="y", save=False, **QUICK)
+    stop = 4 + len(fits)
     with pytest.raises(KeyboardInterrupt, match=r"the best so far is saved in .*run: ridge: t"):
         nw.search_models(line, target="y", out=tmp_path / "run", **QUICK)
     written = json.loads((tmp_path / "run" / "leaderboard.json").read_text())

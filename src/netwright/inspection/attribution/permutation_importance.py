@@ -178,9 +178,10 @@ def shuffle_columns(
     groups = torch.tensor(spec.groups_of_features)
     count = int(groups[-1]) + 1
     most = max(FEWEST_ROWS, PREDICTIONS // (repeats * count))
-    rows = torch.linspace(0, len(inputs) - 1, min(most, len(inputs))).round().long()
-    inputs, targets = inputs[rows], targets[rows]
-    shares = torch.ones(len(rows)) if weights is None else weights.cpu()[rows]
+    shares = torch.ones(len(inputs)) if weights is None else weights.cpu()
+    rows = shares.nonzero()[:, 0]  # one without weight would say nothing
+    rows = rows[torch.linspace(0, len(rows) - 1, min(most, len(rows))).round().long()]
+    inputs, targets, shares = inputs[rows], targets[rows], shares[rows]
     before = float(_loss(predict(inputs), targets, shares))
     numbers = generator(seed, "permutation importance")
     rises = torch.empty(count, repeats, dtype=torch.float64)

@@ -11,7 +11,7 @@ INSTEAD = {
     "seed": "give random_state",
     "test_size": "hold rows out before fit",
     # Of scikit-learn; none of them is a setting of a model.
-    "alpha": "give l2 or weight_decay",
+    "alpha": "give l2 or l1, or weight_decay of a network",
     "hidden_layer_sizes": "give hidden",
     "learning_rate_init": "give lr",
     "max_iter": "give epochs",

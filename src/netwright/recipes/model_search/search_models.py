@@ -159,8 +159,8 @@ def start_model_search(
 ) -> ModelSearch:
     """The same for data that functions load and divide; see `search_models`.
 
-    Ctrl-C ends the race; the best of those that finished becomes the run, and then
-    `KeyboardInterrupt` is raised.
+    Ctrl-C ends the race; the best of those that finished becomes the run, where it is saved, and
+    then `KeyboardInterrupt` is raised.
     """
     limit = read_time_limit(max_time)
     recipe, data = load({})
@@ -177,6 +177,8 @@ def start_model_search(
         tell=(lambda line: None) if quiet else print_message,
     )
     race.run()
+    if race.was_interrupted and not save:  # nobody would see what is trained now
+        raise KeyboardInterrupt("nothing is saved")
     finished = race.finished
     together = stack(finished, race.whole, race.parts, race.target, race.spread)
     if together is not None and together.entrant.mean_loss >= finished[0].mean_loss:
@@ -201,8 +203,7 @@ def start_model_search(
         write_json(run.folder / JSON, found.to_json())
         write_text(run.folder / HTML, _page(found, data.name).render())
     if race.was_interrupted:
-        saved = f"the best so far is saved in {run.folder}" if run.folder else "nothing is saved"
-        raise KeyboardInterrupt(f"{saved}: {found.sentence}")
+        raise KeyboardInterrupt(f"the best so far is saved in {run.folder}: {found.sentence}")
     return found
 
 
