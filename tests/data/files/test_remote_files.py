@@ -1,6 +1,7 @@
 """Shards by fsspec: the same data as from a folder, a cache that stays small, and refusals."""
 
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,9 +12,11 @@ import pytest
 import torch
 
 from netwright.core.errors import ConfigError, DataError, RunError
+from netwright.core.files.process_lock import ProcessLock
 from netwright.core.files.storage import PREFIX, SUFFIX
 from netwright.data.files import remote_files
-from netwright.data.files.remote_files import RemoteFiles
+from netwright.data.files.remote_files import ROOM, RemoteFiles
+from netwright.data.files.shard import Shard
 from netwright.data.fingerprint import fingerprint
 from netwright.data.loading.stored import StoredSplit
 from netwright.data.loading.worker_loader import WorkerLoader, build_loader
@@ -155,6 +158,47 @@ def test_a_file_of_a_web_server_is_not_asked_for_what_is_in_it(
     monkeypatch.setattr(remote_files, "system_of", lambda address: (system, address))
     ((shard,), _) = remote_files.list_remote("https://host/a.csv", lambda name: True)
     assert shard.address == "https://host/a.csv"
+
+
+def fetched_copy(shard: Shard, path: Path) -> None:
+    path.write_bytes(bytes(shard.size))
+
+
+def test_what_is_reserved_stays_while_somebody_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever listed the folder before the copy was there would count neither."""
+    counting, counted = ProcessLock(tmp_path / ROOM), threading.Event()
+
+    def fetch(shard: Shard, path: Path) -> None:
+        fetched_copy(shard, path)
+        counting.__enter__()
+        counted.set()
+
+    monkeypatch.setattr(remote_files, "fetch", fetch)
+    opening = threading.Thread(target=RemoteFiles(tmp_path, 9).open, args=(Shard("a", 5, ""),))
+    opening.start()
+    counted.wait()
+    opening.join(0.2)  # which would be over by now
+    reserved = [file.name for file in tmp_path.iterdir() if file.suffix == ".wanted"]
+    counting.__exit__(None, None, None)
+    opening.join()
+    assert len(reserved) == 1
+    assert not list(tmp_path.glob("*.wanted"))
+
+
+def test_room_for_a_copy_that_takes_long_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote_files, "fetch", fetched_copy)
+    on_its_way = tmp_path / "old.wanted"
+    on_its_way.write_bytes(bytes(5))
+    os.utime(on_its_way, (1, 1))
+    files = RemoteFiles(tmp_path, 15)
+    for name in "abc":
+        os.close(files.open(Shard(name, 5, "")))
+    assert on_its_way.exists()
+    assert len([file for file in tmp_path.iterdir() if not file.suffix]) == 2
 
 
 def test_a_copy_that_failed_takes_no_room(store: Any, tmp_path: Path) -> None:

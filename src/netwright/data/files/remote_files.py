@@ -20,6 +20,7 @@ from netwright.data.files.shard import Shard
 
 PIECE = 2**22  # bytes that are copied at a time
 WANTED = ".wanted"  # ends the name of a file that stands for a copy under way
+ROOM = "room.lock"  # is held by whoever counts the copies, or changes what was reserved
 
 
 class RemoteFiles:
@@ -50,7 +51,9 @@ class RemoteFiles:
                         self._make_room(shard, path.with_suffix(WANTED))
                         fetch(shard, path)
                 finally:
-                    path.with_suffix(WANTED).unlink(missing_ok=True)
+                    # Who counts meanwhile would find neither what was reserved nor the copy.
+                    with ProcessLock(self.folder / ROOM):
+                        path.with_suffix(WANTED).unlink(missing_ok=True)
             path.with_suffix(".lock").unlink(missing_ok=True)
 
     def _make_room(self, shard: Shard, wanted: Path) -> None:
@@ -60,14 +63,15 @@ class RemoteFiles:
                 f"{shard.name} has {shard.size / 1e9:.3g} GB, more than data.cache_gb="
                 f"{self.most / 1e9:g} in which shards are copied: set it higher"
             )
-        with ProcessLock(self.folder / "room.lock"):
+        with ProcessLock(self.folder / ROOM):
             copies = []
             for file in self.folder.iterdir():
                 with contextlib.suppress(FileNotFoundError):
                     if file.suffix in {"", WANTED}:
-                        copies.append((file.stat().st_mtime_ns, file.stat().st_size, file))
-            size = sum(size for _, size, _ in copies) + shard.size
-            for _, its, file in sorted(copies):
+                        about, is_wanted = file.stat(), file.suffix == WANTED
+                        copies.append((is_wanted, about.st_mtime_ns, about.st_size, file))
+            size = sum(size for *_, size, _ in copies) + shard.size
+            for *_, its, file in sorted(copies):  # what is on its way comes last
                 if size <= self.most:
                     break
                 file.unlink(missing_ok=True)

@@ -24,7 +24,7 @@ DAY = np.datetime64("2020-01-02T03:04:05.5")
         (pd.Timedelta("1 day"), "86400"),
         (np.timedelta64(1500, "ms"), "1.5"),
         (np.timedelta64(2, "s").astype("timedelta64[ns]"), "2"),
-        (np.timedelta64("NaT"), ""),
+        (np.timedelta64("NaT", "s"), ""),
         (DAY.astype("datetime64[ns]"), "2020-01-02T03:04:05.500000"),
         (np.datetime64("NaT", "ns"), ""),
         (date(2020, 1, 2), "2020-01-02"),
