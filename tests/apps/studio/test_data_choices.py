@@ -61,6 +61,8 @@ def test_columns_are_read_by_their_separator(top: Path) -> None:
     assert column_names(top / "deep" / "b.TSV") == ["u v", "w"]
     (top / "old.csv").write_bytes(b"x,y\r1,2\r3,4\r")  # lines end as they did on old Macs
     assert column_names(top / "old.csv") == ["x", "y"]
+    (top / "excel.csv").write_text("sep=;\na,b,c;y\n1;2\n")
+    assert column_names(top / "excel.csv") == ["a,b,c", "y"]
     assert column_names(top / "deep") == column_names(top / "nowhere.csv") == []
 
 

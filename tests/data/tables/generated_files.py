@@ -114,6 +114,9 @@ def generated_file(seed: int) -> tuple[bytes, str, str]:
         records[place] += draw.choice([delimiter, delimiter + "1", "\n", " ", "\n  ", '"'])
     if draw.random() < 0.2:
         records.insert(draw.randrange(len(records) + 1), draw.choice(["", "", "  ", "\t", '""']))
+    if draw.random() < 0.15:  # as Excel writes it; now and then of another delimiter
+        mark = draw.choice([delimiter, delimiter, delimiter, ";"])
+        records.insert(0, draw.choice(["sep={}", "sep={}", "SEP={}", '"sep={}"']).format(mark))
     end = draw.choice(["\n", "\n", "\n", "\r\n", "\r"])
     text = end.join(records) + draw.choice(["", end, end + end])
     written = draw.choice(["utf-8"] * 6 + ["utf-8-sig", "utf-16", "latin-1", "cp1252", "utf-16-le"])

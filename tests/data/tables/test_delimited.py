@@ -42,6 +42,8 @@ def test_quoted_fields_may_hold_anything_and_rows_keep_their_first_line() -> Non
         (b"a;b\n1;2\n", "the fields are separated by semicolons"),
         (b"a\tb\n1\t2\n", "the fields are separated by tabs"),
         (b"a|b\n1|2\n", "the fields are separated by vertical bars"),
+        (b"sep=;\na;b\n1;2\n", "line 1 says that the fields are separated by semicolons"),
+        (b'"SEP=,"\na,b\n1,2', "line 1 says that the fields are separated by commas"),
         (
             "a,b\n1,2\n".encode("utf-16"),
             "the file is UTF-16, according to its byte order mark (BOM)",
@@ -69,6 +71,14 @@ def test_delimiter_is_the_commonest_of_the_header_outside_quotes() -> None:
     assert list(parse('"a,b,c";d\n1;2\n').columns) == ["a,b,c", "d"]
     assert list(parse("a,b;c\n1,2\n").columns) == ["a", "b;c"]  # of equals the comma
     assert list(parse("a,b\tc\n1,2\t3\n", "\t").columns) == ["a,b", "c"]
+
+
+def test_a_first_line_that_names_the_delimiter_outdoes_header_and_ending() -> None:
+    table = parse("sep=;\na,b,c;d\n1,5;x\n", "\t")
+    assert table.columns == {"a,b,c": ["1.5"], "d": ["x"]}
+    assert table.lines == [3]
+    with pytest.raises(DataError, match=r"^t\.csv:3: wanted 2 fields as in the header, got 1"):
+        parse("sep=;\na;b\n1\n")
 
 
 def test_decimal_commas_are_points_beside_semicolons() -> None:
@@ -103,8 +113,9 @@ def test_decimal_commas_are_points_beside_semicolons() -> None:
             "t.csv:3: wanted one field as in the header, line 2, got 2",
         ),
         (
-            b"sep=;\na;b\n1;2\n",
-            "t.csv:1: 'sep=' tells Excel the delimiter and names no column, remove this line",
+            b"sep=:\na:b\n1:2\n",
+            "t.csv:1: 'sep=' names no column, and a delimiter only in line 1, where it is a comma, "
+            "semicolon, tab or vertical bar; remove this line",
         ),
         (
             b"a,b,a\n1,2,3\n",

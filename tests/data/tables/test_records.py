@@ -3,7 +3,14 @@
 import pytest
 
 from netwright.core.errors import DataError
-from netwright.data.tables.records import blank_note, check_header, find_delimiter, reading_notes
+from netwright.data.tables.records import (
+    SEPARATOR_LINE,
+    blank_note,
+    check_header,
+    find_delimiter,
+    named_delimiter,
+    reading_notes,
+)
 from tests.repetition import for_each
 
 
@@ -31,12 +38,32 @@ def test_names_that_are_refused(fields: list[str], sentence: str) -> None:
         check_header("t.csv", 3, fields)
 
 
+@for_each(
+    ("text", "found"),
+    [
+        ("sep=;\n", (";", 5)),
+        ('"SEP=\t"\r\n', ("\t", 7)),
+        ("sep=,", (",", 5)),
+        ("sep=;x\n", ("", 0)),
+        ("sep=;;\n", ("", 0)),
+        ("sep=:\n", ("", 0)),
+        ('sep=;"\n', ("", 0)),
+        ("\nsep=;\n", ("", 0)),
+        ("a;sep=;\n", ("", 0)),
+    ],
+)
+def test_a_line_that_names_the_delimiter(text: str, found: tuple[str, int]) -> None:
+    assert named_delimiter(text) == found == named_delimiter(text[:SEPARATOR_LINE])
+
+
 def test_notes_on_the_bytes() -> None:
-    assert reading_notes("", "", "", ",") == blank_note(0) == []
-    assert reading_notes("a mark", "CR", "", ";") == [
+    assert reading_notes("", "", "", "", ",") == blank_note(0) == []
+    assert reading_notes("a mark", "CR", "", "", ";") == [
         "a mark",
         "line ends were CR",
         "the fields are separated by semicolons",
     ]
-    assert reading_notes("", "", "\t", "\t") == []  # it was asked for
+    assert reading_notes("", "", "\t", "", "\t") == []  # it was asked for
+    named = "line 1 says that the fields are separated by semicolons"
+    assert reading_notes("", "", "\t", ";", ";") == [named]
     assert blank_note(2) == ["blank lines skipped: 2"]

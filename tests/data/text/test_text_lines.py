@@ -34,8 +34,9 @@ def test_every_line_is_a_text_also_an_empty_one() -> None:
         "id,text\n1,a fine film\n2,dull\n",
         'id;"text"\n1;a fine film\n2;dull\n',
         "text\tid\na fine film\t1\ndull\t2\n",
+        "sep=;\r\nid;text\r\n1;a fine film\r\n2;dull\r\n",
     ],
-    ids=["commas", "semicolons", "tabs"],
+    ids=["commas", "semicolons", "tabs", "named"],
 )
 def test_a_first_line_that_names_the_column_makes_it_a_table(text: str) -> None:
     table = lines_or_table("x.txt", text, "text")

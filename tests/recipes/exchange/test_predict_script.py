@@ -112,6 +112,10 @@ def test_a_table_with_named_months_in_an_encoding_that_is_detected(
     path.write_bytes("town,since\nKoln,32 Nov 21\n".encode(encoding))
     with pytest.raises(SystemExit, match="'32 Nov 21' is not a date"):
         run_script(tmp_path / "out", monkeypatch, capsys, path)
+    text = f'sep=;\r\n\r\nsince;"a,b,c,d";town\r\n{form.format(1, "May")};;Koln\r\n'
+    path.write_bytes(text.encode(encoding))
+    (row,) = run_script(tmp_path / "out", monkeypatch, capsys, path)
+    np.testing.assert_allclose(float(row["price"]), run.predict(path), rtol=1e-5)
     path.write_bytes(b"town,since\nM\x81ller,\n")
     with pytest.raises(SystemExit, match="is not utf-8: save it as UTF-8"):
         run_script(tmp_path / "out", monkeypatch, capsys, path)

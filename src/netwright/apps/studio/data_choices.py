@@ -15,6 +15,7 @@ from netwright.core.errors import ConfigError, NetwrightError
 from netwright.core.files.inside import Folder, kind_of, open_folder
 from netwright.core.files.storage import read_bytes
 from netwright.data.catalog import SOURCES
+from netwright.data.tables.records import named_delimiter
 from netwright.recipes.plan.recipe import READERS
 
 ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".jsonl", ".conllu", ".npy")
@@ -74,8 +75,9 @@ def column_names(path: Path) -> list[str]:
         head = read_bytes(path, most=HEAD).decode("utf-8-sig", "replace")
     except OSError:
         return []
-    first = re.split(r"[\r\n]", head, maxsplit=1)[0]
-    separator = max(SEPARATORS, key=first.count)
+    named, length = named_delimiter(head)
+    first = re.split(r"[\r\n]", head[length:].lstrip("\r\n"), maxsplit=1)[0]
+    separator = named or max(SEPARATORS, key=first.count)
     return next(csv.reader([first], delimiter=separator), []) if separator in first else []
 
 

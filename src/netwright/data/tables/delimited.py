@@ -1,9 +1,10 @@
 """Bytes of CSV or TSV -> a raw table: strict, and every refusal names its line.
 
 Repaired, with a note: a mark (BOM) at the head, UTF-16 without one, Western text that is not UTF-8,
-CR and CRLF line ends, `;`, tabs or `|` for commas, decimal commas beside `;`, blank lines, an
-unnamed first column of row names. Noted: a header that holds numbers, which may be a row. Read
-where a setting says so: other encodings, marks between thousands. Refused: the rest.
+CR and CRLF line ends, `;`, tabs or `|` for commas, also where a first line `sep=;` says so, decimal
+commas beside `;`, blank lines, an unnamed first column of row names. Noted: a header that holds
+numbers, which may be a row. Read where a setting says so: other encodings, marks between thousands.
+Refused: the rest.
 
 Large files that are regular are read column by column (`regular_csv`); all others, and all that are
 refused, record by record, with the same result.
@@ -24,6 +25,7 @@ from netwright.data.tables.records import (
     blank_note,
     check_header,
     find_delimiter,
+    named_delimiter,
     reading_notes,
 )
 from netwright.data.tables.regular_csv import read_regular
@@ -75,12 +77,15 @@ def read_carefully(name: str, content: bytes, delimiter: str, encoding: str | No
     text, marked = decode_bytes(name, content, encoding)
     ends = "CRLF" if "\r\n" in text else "CR" if "\r" in text else ""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    found = delimiter or find_delimiter(next(filter(str.strip, io.StringIO(text)), ""))
-    notes = reading_notes(marked, ends, delimiter, found)
+    named, length = named_delimiter(text)
+    text = text[length:]
+    head = next(filter(str.strip, io.StringIO(text)), "")
+    found = named or delimiter or find_delimiter(head)
+    notes = reading_notes(marked, ends, delimiter, named, found)
     header: list[str] = []
     rows: list[list[str]] = []
     lines: list[int] = []
-    header_line, blank, begin = 0, 0, 1
+    header_line, blank, begin = 0, -bool(named), 1
     with closing(watched_lines(name, text)) as source:
         reader = csv.reader(source, delimiter=found, strict=True, skipinitialspace=True)
         try:

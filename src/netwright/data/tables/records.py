@@ -1,5 +1,6 @@
 """The records of a delimited file: its header, its columns, and the lines of its rows."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,6 +9,9 @@ from netwright.core.limits import COLUMNS
 from netwright.data.tables.column_cells import Cells
 
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+# The line that Excel writes and reads before the header; some writers put it in quotes.
+SEPARATOR = re.compile(r'("?)sep=([,;\t|])\1(?=[\r\n]|\Z)', re.IGNORECASE)
+SEPARATOR_LINE = 10  # letters of it, and of what ends it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,25 +35,37 @@ class Records:
     notes: list[str]
 
 
+def named_delimiter(text: str) -> tuple[str, int]:
+    """The delimiter that a first line `sep=;` names, and how long that is; of others "" and 0.
+
+    Without it the line is a blank one, so that all lines keep their numbers.
+    """
+    found = SEPARATOR.match(text)
+    return (found[2], found.end()) if found else ("", 0)
+
+
 def find_delimiter(header: str) -> str:
     """The commonest in a line of names; of equals the first, the comma."""
     outside = "".join(header.split('"')[::2])  # what stands in quotes is part of a name
     return max(DELIMITERS, key=outside.count)
 
 
-def reading_notes(marked: str, ends: str, given: str, delimiter: str) -> list[str]:
+def reading_notes(marked: str, ends: str, given: str, named: str, delimiter: str) -> list[str]:
     """What is said of the bytes.
 
     Args:
         marked: what was said of the mark at the head.
         ends: "CRLF" or "CR" where lines end so.
         given: the delimiter that was asked for.
+        named: the one that the first line names.
         delimiter: the one that was found.
     """
     notes = [marked] if marked else []
     if ends:
         notes.append(f"line ends were {ends}")
-    if not given and delimiter != ",":
+    if named:
+        notes.append(f"line 1 says that the fields are separated by {DELIMITERS[named]}")
+    elif not given and delimiter != ",":
         notes.append(f"the fields are separated by {DELIMITERS[delimiter]}")
     return notes
 
@@ -65,7 +81,8 @@ def check_header(name: str, line: int, fields: list[str]) -> list[str]:
     header = [field.strip() for field in fields]
     if header[0].lower().startswith("sep=") and not any(header[1:]):
         raise DataError(
-            f"{name}:{line}: 'sep=' tells Excel the delimiter and names no column, remove this line"
+            f"{name}:{line}: 'sep=' names no column, and a delimiter only in line 1, where it is a "
+            f"comma, semicolon, tab or vertical bar; remove this line"
         )
     places: dict[str, int] = {}
     for place, column in enumerate(header, start=1):

@@ -21,10 +21,12 @@ from netwright.core.errors import DataError
 from netwright.data.files.file_encoding import utf8_bytes
 from netwright.data.tables.arrow_csv import CsvText
 from netwright.data.tables.records import (
+    SEPARATOR_LINE,
     Records,
     blank_note,
     check_header,
     find_delimiter,
+    named_delimiter,
     reading_notes,
 )
 
@@ -45,6 +47,8 @@ def read_regular(name: str, content: bytes, delimiter: str, encoding: str | None
     if find_spec("pyarrow") is None:
         return None
     content, marked = utf8_bytes(name, content, encoding)
+    named, length = named_delimiter(content[:SEPARATOR_LINE].decode("latin-1"))
+    content = content[length:]
     marks, ends = find_marks(content), ""
     if marks.counts[RETURN]:
         ends = "CRLF" if b"\r\n" in content else "CR"
@@ -55,7 +59,7 @@ def read_regular(name: str, content: bytes, delimiter: str, encoding: str | None
         return None
     try:
         text = content[places.header].decode()
-        found = delimiter or find_delimiter(text)
+        found = named or delimiter or find_delimiter(text)
         fields = next(csv.reader([text], delimiter=found, strict=True, skipinitialspace=True))
         header = check_header(name, places.header_line, fields)
     except (UnicodeDecodeError, csv.Error, DataError):
@@ -83,7 +87,8 @@ def read_regular(name: str, content: bytes, delimiter: str, encoding: str | None
         header_line=places.header_line,
         columns=columns,
         lines=places.rows,
-        notes=reading_notes(marked, ends, delimiter, found) + blank_note(places.blank),
+        notes=reading_notes(marked, ends, delimiter, named, found)
+        + blank_note(places.blank - bool(named)),
     )
 
 

@@ -19,6 +19,7 @@ from netwright.data.tables.cells import (
 from netwright.data.tables.column_cells import LARGEST
 from netwright.data.tables.features.text_feature import WORD
 from netwright.data.tables.raw_table import MISSING
+from netwright.data.tables.records import SEPARATOR
 from netwright.data.text.tokenizer import PAD, UNK
 
 START = '''"""{title}
@@ -143,12 +144,15 @@ LARGEST = {LARGEST!r}
 WORD = {WORD.pattern!r}
 NAMED_DATES = {{form: re.compile(shape) for form, shape in {_DATES!r}.items()}}
 MONTH_NUMBERS = {MONTH_NUMBERS!r}
+SEPARATOR = re.compile({SEPARATOR.pattern!r}, re.IGNORECASE)
 
 
 def read(paths):
     """The rows of a CSV file, encoded as the training rows were (N, F)."""
     text = text_of(*paths, PREPROCESSING["dialect"]["encoding"])
-    delimiter = max(",;\\t|", key=text.partition("\\n")[0].count)
+    named = SEPARATOR.match(text)  # a first line sep=; tells Excel the delimiter
+    text = text[named.end() :].lstrip("\\r\\n") if named else text
+    delimiter = named[2] if named else max(",;\\t|", key=text.partition("\\n")[0].count)
     rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter))
     missing = {{*MISSING, *PREPROCESSING["missing"]}}
     parts = []

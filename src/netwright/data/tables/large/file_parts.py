@@ -40,7 +40,7 @@ from netwright.data.tables.parquet_folder import (
 )
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.reading import TEXT_ENDINGS, with_plain_numbers
-from netwright.data.tables.records import find_delimiter
+from netwright.data.tables.records import SEPARATOR_LINE, find_delimiter, named_delimiter
 from netwright.data.tables.regular_csv import has_regular_quotes, positions
 from netwright.data.tables.watched_reading import ReadingBar
 
@@ -104,21 +104,20 @@ def _csv_parts(path: Path, dialect: Dialect) -> Iterator[RawTable]:
                 _check_cuts(path.name, piece, dialect.encoding or detected)
                 if marked_encoding(piece) or not dialect.encoding:
                     dialect = replace(dialect, encoding=detected or "utf-8")
-            content = form.header + form.end + piece if before else piece
-            # The header stands in the first line of a part, and the rows from the second on.
-            shift = before - 1 if before else 0
+            content = form.head + piece if before else piece
+            shift = before - _line_ends(form.head) if before else 0
             if piece.strip():
                 part = _read_part(path, content, dialect, shift)
                 noted = [] if before else detected_note(detected)
                 yield replace(part, notes=(*noted, *part.notes))
-            before += piece.count(b"\n") + piece.count(b"\r") - piece.count(b"\r\n")
+            before += _line_ends(piece)
             bar.reach(file.tell())
 
 
 class _Form(NamedTuple):
-    """How records are written: the bytes of the header, and what ends lines and fields."""
+    """How records are written: the lines before the rows, and what ends lines and fields."""
 
-    header: bytes
+    head: bytes
     end: bytes
     delimiter: str
 
@@ -138,10 +137,17 @@ def _pieces(file: BinaryIO, delimiter: str) -> Iterator[tuple[bytes, _Form]]:
 
 
 def _form(piece: bytes, delimiter: str) -> _Form:
-    found = _HEADER.match(piece.removeprefix(codecs.BOM_UTF8))
+    piece = piece.removeprefix(codecs.BOM_UTF8)
+    named, length = named_delimiter(piece[:SEPARATOR_LINE].decode("latin-1"))
+    found = _HEADER.match(piece[length:])
     header = found.group(1) if found else b""
     end = b"\n" if b"\r\n" in piece else max((b"\n", b"\r"), key=piece.count)
-    return _Form(header, end, delimiter or find_delimiter(header.decode("latin-1")))
+    head = piece[:length] + end * bool(length) + header + end
+    return _Form(head, end, named or delimiter or find_delimiter(header.decode("latin-1")))
+
+
+def _line_ends(piece: bytes) -> int:
+    return piece.count(b"\n") + piece.count(b"\r") - piece.count(b"\r\n")
 
 
 def _whole_records(piece: bytes, form: _Form) -> int:
@@ -156,7 +162,9 @@ def _whole_records(piece: bytes, form: _Form) -> int:
 
 def _records_read(piece: bytes, form: _Form) -> int:
     """The same by reading them: a quote inside a field, as in 5" pipe, is none."""
-    lines = piece.decode("latin-1").split(form.end.decode())
+    # Another line end that strays in is one too, though not one to cut at.
+    stray = "\r" if form.end == b"\n" else "\n"
+    lines = piece.decode("latin-1").replace(stray, form.delimiter).split(form.end.decode())
     unfinished = lines.pop()  # empty where the piece ends with a line
     reader = csv.reader(
         (f"{line}\n" for line in lines),
