@@ -102,6 +102,7 @@ class Keeping(Config):
         bool,
         Doc("monitor some steps for dead units, a learning rate too high or low, overfitting ..."),
         Resume.FREE,
+        Heeded.BY_ANY_RULE,  # what ails its data is told, too
     ] = True
     profile: Annotated[
         bool,
@@ -184,7 +185,10 @@ class Hardware(Config):
         Heeded.BY_ANY_RULE,
     ] = 600.0
     workers: Annotated[
-        Count, Doc("worker processes that load data which is not held in memory"), Resume.FREE
+        Count,
+        Doc("worker processes that load data which is not held in memory"),
+        Resume.FREE,
+        Heeded.BY_ANY_RULE,  # they also load what is measured
     ] = 0
     device: Annotated[
         str, Doc("auto, cpu, cuda, cuda:N or mps"), Resume.FREE, Heeded.BY_ANY_RULE, Typed.AS_OPTION

@@ -40,8 +40,9 @@ def test_what_is_not_known_beforehand_is_null(model: str, data: str, type_in: Ty
 
 
 def test_a_model_with_a_rule_of_its_own_has_no_steps(type_in: Type) -> None:
-    answer = type_in("train", "ridge", "diabetes", "--dry-run")
+    answer = type_in("train", "ridge", "diabetes", "--weight-decay", 0.1, "--dry-run")
     assert "it has its own learning rule: epochs and batches do not apply" in answer.out
+    assert "does not use weight_decay: it is set by model.l2\n" in answer.err
     answer = type_in("train", "perceptron", "iris", "--epochs", 7, "--dry-run")
     assert "its own learning rule: it takes 7 epochs, batches do not apply" in answer.out
 

@@ -251,7 +251,7 @@ def test_settings_that_no_member_heeds_are_named(
     }
     nw.fit("bagging", "iris", of="decision-tree", members=2, epochs=4, out=tmp_path / "a")
     said = capsys.readouterr().err
-    assert "note: decision-tree has its own learning rule and does not use epochs\n" in said
+    assert "note: decision-tree has its own learning rule and does not use epochs: bagging " in said
     assert "\nmember 2/2: val loss " in said
     assert "\ntogether: val loss " in said
     nw.fit("stacking", "diabetes", epochs=1, out=tmp_path / "b", **mixed)

@@ -14,10 +14,11 @@ def show_dry_run(prepared: "Prepared", *, quiet: bool) -> dict[str, Any]:
     """Print the layers with their shapes, the loss of one batch, and the cost; give the numbers."""
     from netwright.core.config import to_mapping
     from netwright.core.learner import Learner
-    from netwright.core.terminal.console import print_result, print_table
+    from netwright.core.terminal.console import print_result, print_table, print_warning
     from netwright.models.ensembles.ensemble import Ensemble
     from netwright.models.model import Model
     from netwright.recipes.fitting.first_batch import time_step, try_first_batch
+    from netwright.recipes.fitting.unused_settings import unused_notes
     from netwright.recipes.run.answers import examples_word
     from netwright.train.settings import pace_for
 
@@ -44,6 +45,8 @@ def show_dry_run(prepared: "Prepared", *, quiet: bool) -> dict[str, Any]:
     }
     if quiet:
         return numbers
+    for note in unused_notes(prepared):
+        print_warning(note)
     print_table(
         [
             {

@@ -20,6 +20,7 @@ from netwright.recipes.fitting.learner_fit import learner_fit, measured_part
 from netwright.recipes.fitting.member_checkpoints import MemberCheckpoints
 from netwright.recipes.fitting.outcome import Outcome
 from netwright.recipes.fitting.prepared import Prepared, RunContext
+from netwright.recipes.fitting.unused_settings import unused_notes
 from netwright.recipes.saved.results_file import read_results
 from netwright.recipes.saved.resume import is_finished
 from netwright.recipes.saved.run_folder import read_weights, write_recipe
@@ -96,7 +97,7 @@ def ensemble_fit(prepared: PreparedEnsemble, here: RunContext) -> Outcome:
         best_epoch=course.lessons,
         seconds=time.monotonic() - course.started,
         finished=status == "done",
-        notes=tuple(model.remarks),
+        notes=(*course.unused, *model.remarks),
         exit_code=exit_code,
     )
 
@@ -133,12 +134,9 @@ class _Course:
         self.started = time.monotonic()
         if self.folder is not None:
             write_rows(self.folder / "metrics.jsonl", [])  # lessons that are kept are told again
-        if prepared.unused and not here.quiet:
-            members = cast(list[Member], list(cast(Ensemble, prepared.model).members))
-            names = ", ".join(dict.fromkeys(member.name for member in members))
-            print_warning(
-                f"{names} has its own learning rule and does not use {', '.join(prepared.unused)}"
-            )
+        self.unused = unused_notes(prepared)
+        for note in () if here.quiet else self.unused:
+            print_warning(note)
 
     def go_through(self, lesson: Lesson) -> Outcome | None:
         """Let the member learn, unless it had; gives how that ended where it was cut short."""

@@ -30,21 +30,16 @@ from netwright.recipes.fitting.first_batch import (
 )
 from netwright.recipes.fitting.first_own_step import try_first_step
 from netwright.recipes.fitting.gradient_fit import check_monitor
-from netwright.recipes.fitting.learner_fit import unused_settings
 from netwright.recipes.fitting.own_model import build_own_model
 from netwright.recipes.fitting.own_module import check_complex, check_own_module
 from netwright.recipes.fitting.own_task import own_task
 from netwright.recipes.fitting.prepared import Prepared
 from netwright.recipes.fitting.ready_batches import fit_to_module
 from netwright.recipes.fitting.training import train
+from netwright.recipes.fitting.unused_settings import check_callbacks, unused_settings
 from netwright.recipes.plan.convex_training import choose_optimizer, goes_to_optimum, start_at_zero
 from netwright.recipes.plan.model_fit import check_model_fits
-from netwright.recipes.plan.named_recipe import (
-    OwnModel,
-    change_recipe,
-    model_type,
-    name_recipe,
-)
+from netwright.recipes.plan.named_recipe import OwnModel, change_recipe, model_type, name_recipe
 from netwright.recipes.plan.recipe import DEFAULTS, Recipe, starting_from
 from netwright.recipes.plan.sources import (
     check_readable,
@@ -148,8 +143,10 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
         parameter_groups=parameter_groups,
         training_step=training_step,
     )
+    prepared = _prepared(model, given, seed, run_path(start_from), settings, own, resume)
+    check_callbacks(prepared, extra)
     return train(
-        _prepared(model, given, seed, run_path(start_from), settings, own, resume),
+        prepared,
         out=None if out is None else Path(out),
         resume=resume,
         allow=allow,

@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import NamedTuple, cast
 
 from netwright.core.devices import device_of
@@ -17,27 +17,15 @@ from netwright.data.loading.stored import evenly_spaced
 from netwright.recipes.fitting.outcome import Outcome
 from netwright.recipes.fitting.prepared import Prepared, RunContext
 from netwright.recipes.fitting.step_saver import NO_PROGRESS, StepSaver
+from netwright.recipes.fitting.unused_settings import unused_notes
 from netwright.train.evaluate import measure_quickly
 from netwright.train.saving.learner_checkpoint import Progress
-from netwright.train.setting_marks import Heeded
-from netwright.train.settings import DEFAULT_OPTIMIZER, TrainConfig, settings_marked
+from netwright.train.settings import TrainConfig
 from netwright.train.tasks.classification import Classification
 from netwright.train.tasks.task import Task
 from netwright.train.watching.history import History, Row, append_rows, write_rows
 
 MOST_MEASURED = 10_000  # rows of a split, while learning; the results are of all rows
-
-
-def unused_settings(config: TrainConfig) -> tuple[str, ...]:
-    """The settings of training that were given, and that a rule of its own does not heed."""
-    usual = [TrainConfig(), TrainConfig(optimizer=DEFAULT_OPTIMIZER, restore_best=True)]
-    heeded = settings_marked(Heeded.BY_ANY_RULE)
-    return tuple(
-        field.name
-        for field in fields(config)
-        if field.name not in heeded
-        and getattr(config, field.name) not in [getattr(one, field.name) for one in usual]
-    )
 
 
 def learner_fit(prepared: Prepared, here: RunContext) -> Outcome:
@@ -46,8 +34,8 @@ def learner_fit(prepared: Prepared, here: RunContext) -> Outcome:
     Rows of weight 0 are not shown to it: they count as not there. At the end train and validation
     are measured side by side, as in any other run; of many training rows a part, evenly spread,
     since a memory takes long over each.
-    Only the time limit and class weights of the settings apply: everything else is the model's own
-    affair. One that goes on exactly leaves checkpoints; of others a resumed run starts over.
+    Few settings of training apply, the time limit and class weights among them: others that were
+    given are named. One that goes on exactly leaves checkpoints; others start over when resumed.
     """
     module, task, config = prepared.model, prepared.task, prepared.recipe.train
     model = cast(Learner, module)
@@ -77,13 +65,8 @@ def learner_fit(prepared: Prepared, here: RunContext) -> Outcome:
         if folder is not None:
             append_rows(folder / "metrics.jsonl", rows)
 
-    if prepared.unused and not here.quiet:
-        name = prepared.recipe.model or type(module).__name__
-        print_warning(
-            f"{name} has its own learning rule and does not use {', '.join(prepared.unused)}"
-        )
-    remark = model.forewarning(len(data.train))
-    if remark and not here.quiet:
+    notes = unused_notes(prepared)
+    for remark in () if here.quiet else filter(None, (*notes, model.forewarning(len(data.train)))):
         print_warning(remark)
     with Interrupt() as interrupt, closing(bar):
         for numbers in _steps(model, train, prepared.recipe.seed, steps):
@@ -115,6 +98,7 @@ def learner_fit(prepared: Prepared, here: RunContext) -> Outcome:
         best_step=_parts_of_passes(model, steps),
         seconds=time.monotonic() - started,
         finished=status == "done",
+        notes=notes,
         exit_code=interrupt.exit_code,
     )
 

@@ -1,0 +1,88 @@
+"""Settings that a rule of its own does not heed: named with those that it does, also unwatched."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import netwright as nw
+from netwright.core.errors import ConfigError
+from netwright.data.catalog import SOURCES
+from netwright.data.dataset import Data
+from netwright.recipes.fitting.fit import put_together
+from netwright.recipes.fitting.prepared import Prepared
+from netwright.recipes.fitting.unused_settings import unused_notes, unused_settings
+from netwright.recipes.plan.recipe import Recipe, parse_recipe
+from netwright.train.settings import TrainConfig
+
+
+@pytest.fixture(scope="module")
+def diabetes() -> Data:
+    source = SOURCES.load("diabetes")
+    return source.load(source.config())
+
+
+def recipe_of(model: str, settings: dict[str, Any], **train: Any) -> Recipe:
+    return parse_recipe(
+        {"model": {"name": model, **settings}, "data": {"name": "diabetes"}, "train": train}
+    )
+
+
+def prepared(data: Data, model: str, settings: dict[str, Any], **train: Any) -> Prepared:
+    return put_together(recipe_of(model, settings, **train), data)
+
+
+def test_only_what_was_given_and_has_no_part_is_named() -> None:
+    assert unused_settings(TrainConfig()) == ()
+    heeded: dict[str, Any] = {"max_time": 9.0, "device": "cpu", "doctor": False, "workers": 2}
+    assert unused_settings(TrainConfig(**heeded, threshold="f1", class_weight="balanced")) == ()
+    given = TrainConfig(**heeded, optimizer="adam", schedule="cosine", weight_decay=0.1)
+    assert set(unused_settings(given)) == {"optimizer", "schedule", "weight_decay"}
+
+
+def test_the_note_names_what_the_model_is_set_by(diabetes: Data) -> None:
+    said = "has its own learning rule and does not use"
+    assert unused_notes(prepared(diabetes, "ridge", {}, weight_decay=0.1)) == (
+        f"ridge {said} weight_decay: it is set by model.l2",
+    )
+    assert unused_notes(prepared(diabetes, "gaussian-regression", {}, lr=0.1)) == (
+        f"gaussian-regression {said} lr: it has no settings",
+    )
+    of_trees = {"of": "decision-tree", "members": 2}
+    assert unused_notes(prepared(diabetes, "bagging", of_trees, epochs=3)) == (
+        f"decision-tree {said} epochs: bagging is set by model.of, model.settings, model.members, "
+        f"model.sample",
+    )
+    two = {"of": ["ridge", "least-squares"], "folds": 2}
+    (note,) = unused_notes(prepared(diabetes, "stacking", two, lr=0.1))
+    assert note.startswith("ridge, least-squares have their own learning rules and do not use lr: ")
+
+
+def test_what_is_heeded_needs_no_note(diabetes: Data) -> None:
+    assert unused_notes(prepared(diabetes, "ridge", {}, l2=0.1, max_time=60.0)) == ()
+    assert unused_notes(prepared(diabetes, "mlp", {"hidden": [2]}, weight_decay=0.1)) == ()
+    mixed = {"of": ["mlp", "ridge"], "folds": 2, "settings": {"mlp": {"hidden": [2]}}}
+    assert unused_notes(prepared(diabetes, "stacking", mixed, weight_decay=0.1)) == ()
+
+
+def test_quiet_runs_keep_the_note_in_their_results(tmp_path: Path) -> None:
+    """Also where the recipe of such a run is trained again: it lists all settings."""
+    wanted = ["ridge has its own learning rule and does not use lr: it is set by model.l2"]
+    run = nw.fit("ridge", "diabetes", lr=0.1, out=tmp_path / "run", quiet=True)
+    assert run.results["notes"] == wanted
+    assert json.loads((tmp_path / "run" / "results.json").read_text())["notes"] == wanted
+    again = nw.fit(nw.load_recipe(tmp_path / "run" / "config.yaml"), save=False, quiet=True)
+    assert again.results["notes"] == wanted
+    plain = nw.fit("ridge", "diabetes", save=False, quiet=True)
+    assert plain.results["notes"] == []
+    ensemble = nw.fit("bagging", "diabetes", of="ridge", members=2, lr=0.1, save=False, quiet=True)
+    assert [note[:35] for note in ensemble.results["notes"]].count(wanted[0][:35]) == 1
+
+
+def test_callbacks_that_nothing_would_call_are_refused(tmp_path: Path) -> None:
+    calls = {"on_epoch_end": lambda state: None}
+    for model in ("ridge", "random-forest"):
+        with pytest.raises(ConfigError, match=f"^{model} has .* does not call callbacks: leave"):
+            nw.fit(model, "diabetes", callbacks=calls, out=tmp_path / "run", quiet=True)
+    assert not (tmp_path / "run").exists()
