@@ -36,6 +36,7 @@ from netwright.recipes.fitting.own_task import own_task
 from netwright.recipes.fitting.prepared import Prepared
 from netwright.recipes.fitting.ready_batches import fit_to_module
 from netwright.recipes.fitting.training import train
+from netwright.recipes.fitting.turns import in_turn
 from netwright.recipes.fitting.unused_settings import check_callbacks, unused_settings
 from netwright.recipes.plan.convex_training import choose_optimizer, goes_to_optimum, start_at_zero
 from netwright.recipes.plan.model_fit import check_model_fits
@@ -63,6 +64,7 @@ from netwright.train.tasks.task import Task
 from netwright.train.trainer import Trainer
 
 
+@in_turn  # with its data: a Dataset of one's own is read under a seed, too
 def fit(  # noqa: PLR0913 - the one door, with a name for each question
     model: str | Config | OwnModel | Recipe = "mlp",
     data: Any = None,
@@ -85,6 +87,8 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
     **settings: Any,
 ) -> Run:
     """Train a model on data and leave a run folder, or with `save=False` nothing but the run.
+
+    Calls in several threads take turns, since all draw from the same generators.
 
     Args:
         model: a name ("mlp"), a config (`MLPConfig(hidden=(64,))`), a module of your own, a class
@@ -208,6 +212,7 @@ def resolve(
     return recipe, loaded, module
 
 
+@in_turn
 def put_together(
     recipe: Recipe,
     data: Data,

@@ -28,6 +28,7 @@ from netwright.recipes.fitting.outcome import Outcome
 from netwright.recipes.fitting.prepared import Prepared, RunContext
 from netwright.recipes.fitting.run_findings import written_findings
 from netwright.recipes.fitting.track_rows import TrackRows, check_trackers
+from netwright.recipes.fitting.turns import in_turn
 from netwright.recipes.plan.recipe import Recipe
 from netwright.recipes.plan.reproduce import as_resumed
 from netwright.recipes.run.kept_calibration import check_calibration, keep_calibration
@@ -53,6 +54,7 @@ from netwright.train.trainer import Trainer
 MOST_TOLD = 5  # findings of the doctor on the console
 
 
+@in_turn
 def train(
     prepared: Prepared,
     *,

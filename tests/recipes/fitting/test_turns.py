@@ -1,0 +1,88 @@
+"""Fits in threads: each has the bits that it has alone; one within another does not wait."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from threading import Thread
+from typing import Any
+
+import pytest
+import torch
+
+import netwright as nw
+from netwright.recipes.fitting.turns import in_turn
+
+SMALL: dict[str, Any] = {
+    **{"hidden": (4,), "dropout": 0.5, "epochs": 2, "max_steps": 6},
+    **{"save": False, "quiet": True, "train.doctor": False},
+}
+
+
+def weights_of(seed: int, **more: Any) -> list[torch.Tensor]:
+    run = nw.fit("mlp", "moons", seed=seed, **SMALL, **more)
+    return list(run.model.state_dict().values())
+
+
+def same(one: list[torch.Tensor], other: list[torch.Tensor]) -> bool:
+    return all(map(torch.equal, one, other))
+
+
+def rest_a_moment(state: Any) -> None:
+    """The other thread would come in here, and draw."""
+    time.sleep(0.005)
+
+
+def test_fits_in_threads_have_the_bits_of_fits_one_after_the_other() -> None:
+    before = torch.get_rng_state()
+    alone = [weights_of(seed) for seed in (0, 1)]
+    calls = {"on_step_end": rest_a_moment}
+    with ThreadPoolExecutor(2) as threads:
+        together = list(threads.map(lambda seed: weights_of(seed, callbacks=calls), (0, 1)))
+    assert all(map(same, alone, together))
+    assert not same(*alone)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_other_doors_take_turns_with_it() -> None:
+    def compared() -> list[float]:
+        found = nw.compare(
+            "mlp:hidden=4:dropout=0.5", "lda", data="moons", seeds=1, quiet=True, max_steps=4
+        )
+        return [row.scores[0] for row in found.rows]
+
+    alone, trained = compared(), weights_of(0)
+    with ThreadPoolExecutor(2) as threads:
+        beside = threads.submit(weights_of, 0, callbacks={"on_step_end": rest_a_moment})
+        assert threads.submit(compared).result() == alone
+        assert same(beside.result(), trained)
+
+
+def test_a_fit_within_a_fit_does_not_wait_for_it() -> None:
+    inner: list[list[torch.Tensor]] = []
+    outer: list[list[torch.Tensor]] = []
+
+    def also(state: Any) -> None:
+        inner.append(weights_of(1))
+
+    def begin() -> None:
+        outer.append(weights_of(0, callbacks={"on_fit_start": also}))
+
+    thread = Thread(target=begin, daemon=True)
+    thread.start()
+    thread.join(30)
+    assert outer, "the fit in the callback waits for the one that it is in"
+    assert same(inner[0], weights_of(1))
+    assert same(outer[0], weights_of(0))
+
+
+def test_who_fails_ends_its_turn() -> None:
+    @in_turn
+    def fail() -> None:
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        fail()
+    done: list[int] = []
+    other = Thread(target=in_turn(done.append), args=(1,), daemon=True)
+    other.start()
+    other.join(5)
+    assert done == [1]
