@@ -10,6 +10,7 @@ Source: LeCun et al., "Efficient BackProp" (1998), section 4.3 (why inputs are s
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -89,8 +90,8 @@ class ArrayEncoder(Preprocessor):
         if not self.mean:
             return to_float32(name, values * self.factor)
         # In double precision: held in 24 bits, a timestamp such as 1.7e9 loses its seconds.
-        mean, scale = (row.reshape(self.input_shape) for row in self.units())
-        return to_float32(name, (values.double() - mean) / scale)
+        mean, scale = self._shaped_units
+        return to_float32(name, (values.double() - mean).div_(scale))
 
     def units(self) -> tuple[Tensor, Tensor]:
         """Offset and scale of every number of an input, flattened (F,) or (T F,), float64."""
@@ -104,6 +105,12 @@ class ArrayEncoder(Preprocessor):
             return mean, scale
         offset = torch.zeros(size, dtype=torch.float64)
         return offset, torch.full_like(offset, 1 / self.factor)
+
+    @cached_property
+    def _shaped_units(self) -> tuple[Tensor, Tensor]:
+        """The same, shaped as an input: of ten thousand words they take longer than a batch."""
+        mean, scale = self.units()
+        return mean.reshape(self.input_shape), scale.reshape(self.input_shape)
 
     def decode(self, inputs: Tensor) -> list[dict[str, str]]:
         """Each number of an input by its column, or x0, x1 ... where columns have no names."""
