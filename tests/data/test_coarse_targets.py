@@ -47,3 +47,10 @@ def test_arrays_and_tables_of_such_targets_are_refused() -> None:
     table = rows_table([{"x": 1, "y": value} for value in both[:, 1].tolist()])
     with pytest.raises(DataError, match=f"^input: the values of 'y' have a {SENTENCE}"):
         TargetEncoder.fit(table, ("y",), "auto")
+
+
+def test_rows_that_are_not_all_may_lie_close_together() -> None:
+    inputs = np.arange(300.0)[:, None]
+    assert from_arrays(inputs, SCORES + 1e9, is_part=True).spec.target == "real"
+    with pytest.raises(DataError, match=SENTENCE):
+        from_arrays(inputs, SCORES + 1e9)

@@ -112,6 +112,7 @@ def from_arrays(  # noqa: PLR0913 - all that may stand beside inputs, each by it
     groups: Any = None,
     validation: tuple[Any, ...] | None = None,
     test: tuple[Any, ...] | None = None,
+    is_part: bool = False,
 ) -> Data:
     """Inputs and targets as data.
 
@@ -127,6 +128,7 @@ def from_arrays(  # noqa: PLR0913 - all that may stand beside inputs, each by it
         validation: inputs, targets and perhaps weights to choose by; then no row is held out for
             that.
         test: the same to report on; then no row is held out for that.
+        is_part: more rows will come, so the reals of these may lie close together.
     """
     inputs = rows_of(inputs)
     values, layout = _read_inputs(inputs, config.missing)
@@ -143,8 +145,9 @@ def from_arrays(  # noqa: PLR0913 - all that may stand beside inputs, each by it
         columns=column_names(inputs),
     )
     encoded = encoder.encode_targets(raw_targets)
-    for column in raw_targets.reshape(len(raw_targets), -1).T if kind == "real" else ():
-        check_not_coarse("targets", column)
+    if kind == "real" and not is_part:
+        for column in raw_targets.reshape(len(raw_targets), -1).T:
+            check_not_coarse("targets", column)
     train, val, held_out = hold_out(
         len(values),
         val_size=config.val_size if validation is None else 0.0,
@@ -288,9 +291,9 @@ def _numbered(letter: str, count: int) -> tuple[str, ...]:
 def _check_names(what: str, names: tuple[str, ...], count: int) -> None:
     if len(names) != count:
         raise ConfigError(f"there must be {count} {what} names, got {len(names)}")
-    for place, name in enumerate(names):
-        if name in names[:place]:
-            raise ConfigError(f"{what} names must differ, got {name!r} twice")
+    if len(set(names)) < len(names):
+        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        raise ConfigError(f"{what} names must differ, got {twice!r} twice")
 
 
 def read_weights(weights: Any, count: int, name: str = "weights") -> Tensor | None:
