@@ -208,7 +208,7 @@ def test_many_rows_are_predicted_a_part_at_a_time(
 ) -> None:
     estimator = small().fit(*blobs)
     whole = estimator.predict_proba(blobs[0])
-    monkeypatch.setattr("netwright.recipes.estimators.base.MOST_ROWS", 7)
+    monkeypatch.setattr("netwright.recipes.estimators.given_rows.MOST_ROWS", 7)
     assert estimator.predict_proba(blobs[0]) == pytest.approx(whole, abs=1e-6)
 
 

@@ -233,6 +233,19 @@ def test_the_first_rows_of_a_stream_may_be_of_one_class(blobs: Any) -> None:
         NetClassifier(**SETTINGS).fit(inputs[targets == 2], targets[targets == 2])
 
 
+def test_the_first_rows_of_a_stream_may_be_closer_than_single_precision_tells() -> None:
+    """Of these alone a `fit` would learn steps; those to come are further apart."""
+    inputs = np.random.default_rng(0).normal(size=(200, 2))
+    y = 1e6 + inputs @ [3.0, -2.0]
+    first = 1e6 + inputs[:4, 0] / 1e3
+    with pytest.raises(DataError, match="single precision goes in steps of "):
+        NetRegressor(**SETTINGS).fit(inputs[:4], first)
+    estimator = NetRegressor(**{**SETTINGS, "dropout": 0.0}).partial_fit(inputs[:4], first)
+    for _ in range(30):
+        estimator.partial_fit(inputs, y)
+    assert estimator.score(inputs, y) > 0.9
+
+
 def test_exact_names_and_a_whole_config_of_training_are_heeded_in_each_pass(blobs: Any) -> None:
     settings = {name: value for name, value in SETTINGS.items() if name != "lr"}
     short = NetClassifier(**settings, lr=0.05, optimizer="sgd", batch_size=7)

@@ -9,14 +9,14 @@ from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
 from threading import RLock
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, is_regressor
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 from torch import Tensor, nn
 
@@ -24,13 +24,15 @@ from netwright.core.config import parse
 from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError, ShapeError
 from netwright.core.learner import Learner
+from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.arrays import ArraysConfig, Names, from_arrays
 from netwright.data.dataset import Split
 from netwright.data.raw_arrays import column_names
 from netwright.data.targets import ArrayTarget
-from netwright.inspection.attribution.permutation_importance import shuffle_columns
 from netwright.models.catalog import MODELS
 from netwright.models.ensembles.ensemble import Ensemble
+from netwright.recipes.estimators.column_importances import check_has_columns, column_importances
+from netwright.recipes.estimators.given_rows import encoded_parts, encoded_rows, takes_sparse
 from netwright.recipes.estimators.held_out import ValSize, count_rows, held_out_share
 from netwright.recipes.estimators.instead import INSTEAD
 from netwright.recipes.estimators.passes import KeepTrainingState, TrainingState, learn_one_pass
@@ -49,7 +51,6 @@ from netwright.train.watching.history import History
 
 Rows = tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]  # inputs, targets, weights
 
-MOST_ROWS = 2**16  # encoded at a time: encoding takes several copies
 # As scikit-learn's MLPClassifier has it: n_iter_no_change.
 EARLY_PATIENCE = 10
 DATA_SETTINGS = ("standardize", "factor", "split_seed")
@@ -92,6 +93,11 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
         self.random_state, self.run_folder = random_state, run_folder
         self._settings = settings
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = takes_sparse(self.model)
+        return tags
+
     @abstractmethod
     def _read_targets(self, y: NDArray[Any], *, first: bool, classes: Any) -> NDArray[Any]:
         """Check the targets; the first ones say what there is to predict."""
@@ -119,7 +125,8 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
         """Learn from scratch.
 
         Args:
-            X: features (N, F), series (N, T, F), or images (N, C, I, J) or (N, I, J, C).
+            X: features (N, F), which may be a sparse matrix, series (N, T, F), or images
+                (N, C, I, J) or (N, I, J, C).
             y: targets (N,), or (N, K) for several labels or reals.
             sample_weight: how much each row counts (N,); one with 0 counts as not there.
         """
@@ -141,7 +148,7 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
             measures=False,
         )
         if self.importances:
-            self.feature_importances_ = _importances(prepared)
+            self.feature_importances_ = column_importances(prepared)
         elif hasattr(self, "feature_importances_"):  # of another fit
             del self.feature_importances_
         by_passes = not isinstance(run.model, Learner | Ensemble)
@@ -167,12 +174,8 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
             raise ConfigError(
                 f"{self.model} has its own learning rule and ends by itself: remove early_stopping"
             )
-        spec = prepared.data.spec
-        if self.importances and (spec.inputs != "features" or spec.target == "labels"):
-            raise ConfigError(
-                f"importances are for features (N, F) with classes or reals, got {spec.inputs} "
-                f"with {spec.target}"
-            )
+        if self.importances:
+            check_has_columns(prepared.data.spec)
 
     def _go_on(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         """One pass over these rows, on from where the model stands."""
@@ -232,6 +235,7 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
                 targets=target_names,
             ),
             weights=weights,
+            is_part=is_part,
         )
         own, settings = take_all_own(settings)
         check_copied(own, type(self).__name__)
@@ -245,13 +249,14 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
     def _with_rows(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
         """The recipe at hand with new rows, encoded as the first ones were."""
         X, y, weights = self._read(X, y, sample_weight, first=False, classes=None)
-        data = self._prepared.data
-        rows = Split(
-            inputs=data.preprocessor.encode(X),
-            targets=data.preprocessor.encode_targets(y),
-            weights=None if weights is None else torch.tensor(weights, dtype=torch.float32),
-        )
+        data, encoder = self._prepared.data, self._encoder()
+        counted = None if weights is None else torch.tensor(weights, dtype=torch.float32)
+        rows = encoded_rows(X, encoder.encode_targets(y), counted, encoder)
         return replace(self._prepared, data=replace(data, train=rows))
+
+    def _encoder(self) -> ArrayEncoder:
+        """How the rows that were learned from are encoded."""
+        return cast(ArrayEncoder, self._prepared.data.preprocessor)
 
     def _read(self, X: Any, y: Any, sample_weight: Any, *, first: bool, classes: Any) -> Rows:
         """Arrays that scikit-learn finds right; rows of weight 0 are left out."""
@@ -276,7 +281,8 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
             if got[1:] != wanted:
                 shape = ", ".join(map(str, wanted))
                 raise ShapeError(f"X must have shape (N, {shape}) as it had in fit, got {got}")
-        found = validate_data(self, *arrays, reset=first, allow_nd=True, **how)
+        how = {"accept_sparse": "csr", "allow_nd": True, **how}
+        found = validate_data(self, *arrays, reset=first, **how)
         if first:
             read = found[0] if isinstance(found, tuple) else found  # what is given may be no array
             self._given_shape = tuple(read.shape[1:])
@@ -296,11 +302,9 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
         """Probabilities (N, C) or reals (N, K)."""
         check_is_fitted(self, "model_")
         X = self._validated(X, first=False)
-        encode, device = self._prepared.data.preprocessor.encode, device_of(self.model_)
-        parts = (X[start : start + MOST_ROWS] for start in range(0, len(X), MOST_ROWS))
-        return torch.cat(
-            [predict(self.model_, encode(part).to(device), self._prepared.task) for part in parts]
-        )
+        device, task = device_of(self.model_), self._prepared.task
+        parts = encoded_parts(X, self._encoder())
+        return torch.cat([predict(self.model_, part.to(device), task) for part in parts])
 
     def _seed(self) -> int:
         """The number that was given itself, as in `nw.fit`; else one from the generator."""
@@ -326,17 +330,3 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
         if self.run_folder is None and "doctor" not in given:
             settings["train.doctor"] = False  # what it finds stands in the report, there is none
         return settings
-
-
-def _importances(prepared: Prepared) -> NDArray[np.float64]:
-    """How much the loss rises when a column is shuffled (F,); on rows held out, if there are."""
-    model, task, data = prepared.model, prepared.task, prepared.data
-    rows = data.train if data.val is None else data.val
-    device = device_of(model)
-
-    def answers(inputs: Tensor) -> Tensor:
-        return predict(model, inputs.to(device), task)
-
-    parts = (rows.inputs.cpu(), rows.targets.cpu(), data.spec)
-    weights = None if rows.weights is None else rows.weights.cpu()
-    return shuffle_columns(answers, *parts, weights=weights).rises.mean(1).numpy()

@@ -113,7 +113,7 @@ class NetClassifier(ClassifierMixin, NetEstimator):  # type: ignore[misc]
         The first call fixes the settings and how inputs are encoded.
 
         Args:
-            X: features (N, F), series (N, T, F), or images (N, C, I, J).
+            X: features (N, F), sparse or not, series (N, T, F), or images (N, C, I, J).
             y: targets (N,), or (N, C) for labels.
             classes: all that there will be; needed in the first call.
             sample_weight: how much each row counts (N,).
@@ -225,10 +225,11 @@ class NetRegressor(RegressorMixin, NetEstimator):  # type: ignore[misc]
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """One pass over these rows, on from the last call or from `fit`.
 
-        The first call fixes the settings and how inputs and targets are scaled.
+        The first call fixes the settings and how inputs and targets are scaled: its rows should
+        vary about as much as those to come.
 
         Args:
-            X: features (N, F), series (N, T, F), or images (N, C, I, J).
+            X: features (N, F), sparse or not, series (N, T, F), or images (N, C, I, J).
             y: targets (N,) or (N, K).
             sample_weight: how much each row counts (N,).
         """
