@@ -112,6 +112,19 @@ def test_note_shows_classes() -> None:
     assert encoder.note(table(y=["No"]), "y") == "target, class, 2 values: 'No', 'Yes'"
 
 
+def test_classes_that_may_be_numbers_are_noted() -> None:
+    cells = table(y=["1 234", "950", "1\u202f234", "950"])
+    target = TargetEncoder.fit(cells, ("y",), "auto")
+    said = "its cells may be numbers: --set data.thousands=space reads 1 234 as 1234"
+    assert target.kind == "class" and target.note(cells, "y").endswith(f"; {said}")
+    many = table(y=[f"{row} 000" for row in range(1, 25)])
+    with pytest.raises(DataError, match=f"24 rows, too many for classes; {said}"):
+        TargetEncoder.fit(many, ("y",), "auto")
+    kilos = table(y=[f"{row} kg" for row in range(1, 25)])
+    with pytest.raises(DataError, match="too many for classes; its cells are numbers followed by"):
+        TargetEncoder.fit(kilos, ("y",), "auto")
+
+
 @pytest.mark.parametrize(
     ("cell", "sentence"),
     [

@@ -27,7 +27,7 @@ from netwright.data.tables.cells import (
     share_of,
     shortened,
 )
-from netwright.data.tables.columns import reads_like_text
+from netwright.data.tables.columns import number_hint, reads_like_text, spaced_thousands
 from netwright.data.tables.number_form import PERCENT, NumberForm, read_form
 from netwright.data.tables.number_marks import CLEAR_SHARE, as_number
 from netwright.data.tables.raw_table import RawTable, listed
@@ -74,12 +74,15 @@ class TargetEncoder:
             return cls(kind=found, columns=columns, class_names=columns)
         if len(columns) > 1:
             raise ConfigError(f"a class target is one column, got {listed(columns)}")
-        names = in_order(distinct_categories(table.column(columns[0]).counts()))
+        counts = table.column(columns[0]).counts()
+        names = in_order(distinct_categories(counts))
         if len(names) > max(FEW_VALUES, len(table) / 2):
-            hint = "; pairs of texts are read with --set data.name=text-pairs"
+            hint = "pairs of texts are read with --set data.name=text-pairs"
+            if not reads_like_text(names):
+                hint = "" if table.numbers(columns[0]) is not None else number_hint(counts)
             raise DataError(
                 f"{table.name}: {columns[0]!r} has {len(names)} distinct values in {len(table)} "
-                f"rows, too many for classes{hint if reads_like_text(names) else ''}"
+                f"rows, too many for classes{f'; {hint}' if hint else ''}"
             )
         return cls(kind=found, columns=columns, class_names=tuple(names))
 
@@ -130,7 +133,9 @@ class TargetEncoder:
         """What the target column is."""
         if self.kind == "class":
             shown = listed([shortened(name) for name in self.class_names], 5)
-            return f"target, class, {len(self.class_names)} values: {shown}"
+            hint = spaced_thousands(table.column(column).counts())
+            said = f"target, class, {len(self.class_names)} values: {shown}"
+            return f"{said}; {hint}" if hint else said
         if self.kind == "labels":
             return "target, label"
         values = numbers_of(table, column, self._form(column))
