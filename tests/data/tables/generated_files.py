@@ -78,6 +78,7 @@ def _column(draw: random.Random, rows: int, oddness: float) -> list[str]:
     kinds: list[Callable[[], str]] = [
         lambda: _number(draw),
         lambda: str(draw.randint(0, 3)),
+        lambda: f"{draw.randint(0, 2000):03}",
         lambda: _number(draw).replace(".", ","),
         lambda: f"{draw.randint(1, 999)},{draw.randint(100, 999)}",
         lambda: f'"{draw.choice(WORDS)}"',

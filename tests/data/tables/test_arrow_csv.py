@@ -32,6 +32,7 @@ def columns_of(
         has_quotes=True,
         has_long_fields=True,
         has_blanks=True,
+        may_have_padded=lambda: True,
     ).columns()
 
 
@@ -47,6 +48,13 @@ def test_text_and_numbers() -> None:
     assert numbers.counts() == {"1": 1, "2.50": 1}
     assert isinstance(text, ArrowCells)
     assert text == ['x, "y"', "z", "two\nlines"]
+
+
+def test_numbers_that_begin_with_0_are_known_though_their_text_is_not_held() -> None:
+    columns = columns_of(b"1,07\n20,1\n3,2\n4, 007 \n5,6\n", num_rows=5, sample=4, width=2)
+    assert columns is not None
+    assert [type(one) for one in columns] == [ParsedCells, ParsedCells]
+    assert [one.has_padded for one in columns] == [False, True]
 
 
 def test_few_values_are_read_as_text_which_classes_need(monkeypatch: pytest.MonkeyPatch) -> None:

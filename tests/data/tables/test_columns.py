@@ -33,11 +33,25 @@ SPACED = "its cells may be numbers: --set data.thousands=space reads 1 234 as 12
 KG = "its cells are numbers followed by 'kg': remove that to learn from the numbers"
 
 
+CODES = "'%s' begins with 0, as codes do; --set data.types.zip=number reads numbers"
+ITS = "'%s' begins with 0, which is lost in a number: "
+LOST = f"{ITS}--set data.types.zip=category if it is a code"
+
+
 @for_each(
     ("name", "cells", "kind", "remark"),
     [
         ("a", ["1", "2.5", "", "1"], "number", ""),
         ("a", COUNT, "number", ""),
+        ("zip", ["02139", "10001", "", "10001"], "category", CODES % "02139"),
+        ("zip", ["10001", "02139"], "number", LOST % "02139"),  # no category: none repeats
+        ("a", ["01", "12", "12"], "number", (LOST % "01").replace(".zip", ".a")),  # a month
+        ("zip", ["007", "7", "12"], "number", LOST % "007"),
+        ("a", ["0.5", "007", "007"], "number", ""),
+        ("a", ["000.5", "001.5", "001.5"], "number", ""),
+        ("a", ["-007", "-008", "-007"], "number", ""),
+        ("a", ["0", "1", "0"], "number", ""),
+        ("id", ["001", "002"], "id", "every value is different (id-like)"),
         ("a", ["x", "y", "x"], "category", ""),
         ("a", ["TRUE", "FALSE", "TRUE"], "category", ""),
         ("a", ["x", "1", "2", "2"], "category", "75% of its cells are numbers"),

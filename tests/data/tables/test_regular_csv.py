@@ -14,7 +14,7 @@ from netwright.data.tables.delimited import parse_delimited, read_carefully
 from netwright.data.tables.dialect import Dialect
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.reading import read_table
-from netwright.data.tables.regular_csv import find_marks, read_regular
+from netwright.data.tables.regular_csv import find_marks, may_have_padded, read_regular
 from netwright.data.tables.table import TableConfig
 from netwright.data.tables.table_file import load_table
 from tests.data.tables.generated_files import generated_file
@@ -37,7 +37,7 @@ def result(content: bytes, delimiter: str, dialect: Dialect) -> Any:
         numbers = None if cells.numbers is None else cells.numbers.tobytes()
         codes, texts = cells.coded
         columns[name] = (
-            *(list(cells), numbers, cells.is_missing.tolist(), cells.counts()),
+            *(list(cells), numbers, cells.is_missing.tolist(), cells.counts(), cells.has_padded),
             formed_numbers(table, name),
         )
         assert [texts[code] for code in codes] == list(cells)
@@ -166,6 +166,27 @@ def test_regular_files_are_read_by_columns(content: bytes) -> None:
 )
 def test_what_is_not_regular_is_left_alone(content: bytes) -> None:
     assert read_regular("t", content, "", "") is None
+
+
+@for_each(
+    ("content", "may"),
+    [
+        (b"a;b\n007;1\n", True),
+        (b"a;b\n1;01", True),
+        (b'a;b\n1;"02"\n', True),
+        ("a;b\n1;\u00a003\u00a0\n".encode(), True),
+        (b"a;b\n0;0.01\n", False),
+        (b"a;b\n10;-01\n", False),
+        (b"a;b\n0,01;2024-01-01\n", False),
+        (b"a;b\n01.02.2024;09:05\n", False),
+        (b"a;b\n1000;x01\n", False),
+    ],
+)
+def test_fields_that_may_begin_with_0_are_found(content: bytes, may: bool) -> None:
+    for piece in (1, 3, 1000):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(regular_csv, "PIECE", piece)
+            assert may_have_padded(content, ";") is may, (content, piece)
 
 
 def test_positions_are_found_over_several_pieces(monkeypatch: pytest.MonkeyPatch) -> None:

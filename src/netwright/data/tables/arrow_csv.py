@@ -7,7 +7,7 @@ are filled block by block: the memory that a block was parsed into serves the ne
 Shapes: N rows.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,8 +16,14 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from netwright.data.tables.arrow_cells import ArrowCells, arrow_cells
-from netwright.data.tables.column_cells import Cells, Coded, PackedCells, finite_numbers
+from netwright.data.tables.arrow_cells import BLANKS, ArrowCells, arrow_cells
+from netwright.data.tables.column_cells import (
+    PADDED,
+    Cells,
+    Coded,
+    PackedCells,
+    finite_numbers,
+)
 from netwright.data.tables.raw_table import MISSING
 from netwright.data.tables.watched_reading import ReadingBar, WatchedBytes
 
@@ -45,6 +51,7 @@ class CsvText:
         has_quotes: whether there are quotes.
         has_long_fields: whether a line ends inside quotes.
         has_blanks: whether there may be blanks around a cell.
+        may_have_padded: asks whether a cell may be 007, which a number is not.
     """
 
     name: str
@@ -58,6 +65,7 @@ class CsvText:
     has_quotes: bool
     has_long_fields: bool
     has_blanks: bool
+    may_have_padded: Callable[[], bool]
 
     def columns(self) -> list[Cells] | None:
         """All columns; None where Arrow cannot read them, or finds other rows."""
@@ -76,6 +84,20 @@ class CsvText:
         if found is None:
             raise AssertionError("what was read as numbers can be read as text")
         return found[0]
+
+    @cached_property
+    def padded(self) -> frozenset[int]:
+        """The columns with a cell such as 007; they are read as text once, all together."""
+        import pyarrow.compute as pc  # noqa: PLC0415 - optional, and slow to import
+
+        found: set[int] = set()
+        for batch in self._batches(len(self.content), {}) if self.may_have_padded() else ():
+            for place in {*range(self.width)} - found:
+                cells = batch.column(place)
+                cells = pc.utf8_trim(cells, characters=BLANKS) if self.has_blanks else cells
+                if pc.any(pc.match_substring_regex(cells, PADDED)).as_py():
+                    found.add(place)
+        return frozenset(found)
 
     def _columns(self, numbers: set[int]) -> list[Cells] | None:
         """All columns, those of numbers as floats."""
@@ -189,6 +211,11 @@ class ParsedCells(PackedCells):
     def numbers(self) -> NDArray[np.float64]:
         """As they were parsed."""
         return self.values
+
+    @cached_property
+    def has_padded(self) -> bool:
+        """As the file has it."""
+        return self.place in self.source.padded
 
     @cached_property
     def text(self) -> ArrowCells:

@@ -8,6 +8,7 @@ Shapes: N rows.
 """
 
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 WIDEST = 8  # bytes of a number: what is wider has digits that a float64 loses
 LARGEST = float(np.finfo(np.float32).max)  # what a model's 32-bit floats can hold
+PADDED = "^0[0-9]+$"  # 007: as a number it is another's too
 
 Rows = Sequence[int] | NDArray[np.int64]
 
@@ -54,6 +56,11 @@ class Cells(Sequence[str], ABC):
             return np.isnan(self.numbers)
         codes, texts = self.coded
         return np.isin(codes, [place for place, text in enumerate(texts) if not text])
+
+    @cached_property
+    def has_padded(self) -> bool:
+        """Whether a cell is of digits that begin with a 0: 007."""
+        return any(is_padded(text) for text in self.coded.texts)
 
     def take(self, rows: Rows) -> "Cells":
         """These rows, in this order; nothing is copied."""
@@ -96,6 +103,11 @@ class Cells(Sequence[str], ABC):
     @abstractmethod
     def __getitem__(self, place: SupportsIndex | slice) -> str | Sequence[str]:
         """One cell, or several."""
+
+
+def is_padded(text: str) -> bool:
+    """Whether these are digits that begin with a 0, and no 0 alone."""
+    return re.match(PADDED, text) is not None
 
 
 def counted(coded: Coded) -> dict[str, int]:
@@ -190,6 +202,11 @@ class TakenCells(PackedCells):
         return super().numbers if whole is None else whole[self.rows]
 
     @cached_property
+    def has_padded(self) -> bool:
+        """That of the whole; its cell may be left out here."""
+        return self.whole.has_padded
+
+    @cached_property
     def coded(self) -> Coded:
         """With the texts of the whole."""
         return Coded(self.whole.coded.codes[self.rows], self.whole.coded.texts)
@@ -227,6 +244,11 @@ class NumberCells(PackedCells):
         """The NaN."""
         missing: NDArray[np.bool_] = np.isnan(self.values)
         return missing
+
+    @cached_property
+    def has_padded(self) -> bool:
+        """Numbers have lost their zeros."""
+        return False
 
     @cached_property
     def coded(self) -> Coded:

@@ -20,6 +20,7 @@ from netwright.data.tables.cells import (
     share_of,
     shortened,
 )
+from netwright.data.tables.column_cells import is_padded
 from netwright.data.tables.number_form import NumberForm, as_amount
 from netwright.data.tables.number_marks import CLEAR_SHARE, as_number, fitting_thousands
 from netwright.data.tables.training_column import TrainingColumn
@@ -30,6 +31,7 @@ ColumnKind = GivenKind | LeftOut
 Role = Literal["target", "weight", "group", "split", "dropped"]
 # More different values than this share of the rows is free text, not a category.
 _TEXT_SHARE = 0.9
+_CODE = 3  # digits of a code, at least
 _SENTENCE = 4  # words, on average, that tell texts from names
 # Whole numbers that all differ are an id only under such a name; an x of 0, 1, 2 ... is a number.
 _ID_NAME = re.compile(
@@ -100,7 +102,7 @@ def infer_column(column: TrainingColumn) -> Inference:
     if column.numbers is not None:
         way_out = f"--set data.types.{column.name}=number"
         check_points(column.table, column.name, column.rows, way_out)
-        return _infer_number(column, column.numbers)
+        return _infer_padded(column, column.numbers) or _infer_number(column, column.numbers)
     formed = _formed_number(column)
     if formed:
         return formed
@@ -163,6 +165,28 @@ def _infer_number(column: TrainingColumn, numbers: NDArray[np.float64]) -> Infer
     return Inference(kind="number")
 
 
+def _infer_padded(column: TrainingColumn, numbers: NDArray[np.float64]) -> Inference | None:
+    """Numbers of which some begin with a 0, as 02139: of one width they are names, if they repeat.
+
+    Two digits are months, hours and the like, and what does not repeat is no category.
+    """
+    is_whole = bool((np.isnan(numbers) | ((numbers >= 0) & (numbers == np.trunc(numbers)))).all())
+    if not is_whole or not column.table.column(column.name).has_padded:
+        return None
+    padded = next(filter(is_padded, column.counts), "")
+    others = [text for text in column.counts if not text.isdigit()]
+    if not padded or others or _infer_number(column, numbers).kind == "id":
+        return None
+    widths = {len(text) for text in column.counts}
+    are_names = len(widths) == 1 and widths.pop() >= _CODE
+    name, said = column.name, f"{shortened(padded)} begins with 0"
+    if are_names and len(column.counts) <= _TEXT_SHARE * sum(column.counts.values()):
+        way_out = f"--set data.types.{name}=number reads numbers"
+        return Inference(kind="category", remark=f"{said}, as codes do; {way_out}")
+    lost = f"which is lost in a number: --set data.types.{name}=category if it is a code"
+    return Inference(kind="number", remark=f"{said}, {lost}")
+
+
 def reads_like_text(cells: Collection[str]) -> bool:
     """Whether these are sentences rather than names, by how many words they have."""
     return bool(cells) and sum(len(cell.split()) for cell in cells) >= _SENTENCE * len(cells)
@@ -171,7 +195,7 @@ def reads_like_text(cells: Collection[str]) -> bool:
 def _infer_text(name: str, counts: Mapping[str, int]) -> Inference:
     total = sum(counts.values())
     ways = f"--set data.types.{name}=text learns from its words, --text {name} from it alone"
-    numbers = _spaced_thousands(counts) or _share_of_numbers(counts) or _unit_behind(counts)
+    numbers = number_hint(counts)
     hint = f"; {ways}" if reads_like_text(counts) else f"; {numbers}" if numbers else ""
     if len(counts) == total:
         return Inference(kind="id", remark=f"every value is different (id-like{hint})")
@@ -179,6 +203,11 @@ def _infer_text(name: str, counts: Mapping[str, int]) -> Inference:
         different = f"{len(counts)} of {total} values are different"
         return Inference(kind="free text", remark=f"{different} (free text{hint})")
     return Inference(kind="category", remark=numbers)
+
+
+def number_hint(counts: Mapping[str, int]) -> str:
+    """That cells which are no plain numbers may be some, and how they are read so; or nothing."""
+    return spaced_thousands(counts) or _share_of_numbers(counts) or _unit_behind(counts)
 
 
 def _share_of_numbers(counts: Mapping[str, int]) -> str:
@@ -203,7 +232,7 @@ def _unit_behind(counts: Mapping[str, int]) -> str:
     return f"its cells are numbers followed by {unit!r}: remove that to learn from the numbers"
 
 
-def _spaced_thousands(counts: Mapping[str, int]) -> str:
+def spaced_thousands(counts: Mapping[str, int]) -> str:
     """That all cells are numbers with spaces in them, which telephones have too; the setting."""
     marks = {fitting_thousands(text) for text in counts if as_number(text) is None}
     if marks != {"space"}:

@@ -9,8 +9,10 @@ Source: Shafranovich, "Common Format and MIME Type for CSV Files", RFC 4180 (200
 """
 
 import csv
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from typing import NamedTuple
 
@@ -32,7 +34,7 @@ from netwright.data.tables.records import (
 
 PIECE = 2**18  # bytes that are searched at a time: a mask of them stays in the cache
 SAMPLE = 1000  # rows
-END, RETURN, QUOTE = ord("\n"), ord("\r"), ord('"')
+END, RETURN, QUOTE, ZERO = ord("\n"), ord("\r"), ord('"'), ord("0")
 
 
 def read_regular(name: str, content: bytes, delimiter: str, encoding: str | None) -> Records | None:
@@ -78,6 +80,7 @@ def read_regular(name: str, content: bytes, delimiter: str, encoding: str | None
         has_quotes=len(marks.quotes) > 0,
         has_long_fields=places.has_long_fields,
         has_blanks=_may_have_blanks(content, marks, found),
+        may_have_padded=partial(may_have_padded, content, found),
     ).columns()
     if columns is None:
         return None
@@ -196,6 +199,21 @@ def _may_have_blanks(content: bytes, marks: Marks, delimiter: str) -> bool:
         count for letter, count in enumerate(marks.counts[: ord(" ") + 1]) if letter not in known
     )
     return not content.isascii() or any(blanks)
+
+
+def may_have_padded(content: bytes, delimiter: str) -> bool:
+    """Whether a 0 at the begin of a field has digits behind it up to its end: 007."""
+    whole = np.frombuffer(content, np.uint8)
+    around = bytes([*range(QUOTE + 1), *range(128, 256), ord(delimiter)])  # blanks of any kind
+    is_around = np.isin(np.arange(256), np.frombuffer(around, np.uint8))
+    digits = re.compile(rb"[0-9]+(?![^" + re.escape(around) + rb"])")
+    for start in range(0, len(whole), PIECE):
+        piece = whole[start : start + PIECE + 1]
+        zeros = start + np.flatnonzero((piece[:-1] == ZERO) & (piece[1:] - ZERO < 10))
+        fields = zeros[is_around[whole[zeros - 1]]]
+        if any(digits.match(content, place) for place in fields.tolist()):
+            return True
+    return False
 
 
 def has_regular_quotes(content: bytes, quotes: NDArray[np.int64], delimiter: str) -> bool:

@@ -42,6 +42,14 @@ def test_a_text_among_later_numbers_makes_all_of_them_texts() -> None:
     assert (cells[3], cells[-1]) == ("3", "oops")
 
 
+def test_numbers_that_begin_with_0_in_any_part_have_lost_it() -> None:
+    joined = JoinedColumns(["x"])
+    joined.add(part(0, ["007"]))  # few: as text
+    assert joined.mixed == set()
+    joined.add(part(1, [str(row) for row in range(30)]))
+    assert joined.mixed == {"x"}
+
+
 def test_some_rows_keep_their_places() -> None:
     joined = JoinedColumns(["x"])
     joined.add(part(0, ["a", "b", "c"]), np.array([2]))

@@ -96,6 +96,21 @@ def test_plain_numbers_before_those_with_signs_are_read_as_the_whole_column_is(
     check_same(load(path, in_memory_gb=TINY), load(path))
 
 
+@pytest.mark.parametrize("large", [1, delimited.LARGE])
+def test_codes_that_begin_with_0_are_known_from_the_last_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, large: int
+) -> None:
+    monkeypatch.setattr(delimited, "LARGE", large)
+    path = tmp_path / "t.csv"
+    lines = [
+        f"{row % 200 + (800 if row < 700 else 1):03},{row % 3},{row % 2}" for row in range(999)
+    ]
+    path.write_text("\n".join(["code,x,y", *lines, ""]))
+    held = load(path)
+    check_same(load(path, in_memory_gb=TINY), held)
+    assert any("'001' begins with 0, as codes do" in note for note in held.notes)
+
+
 def test_so_is_a_parquet_file(tmp_path: Path) -> None:
     pd = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")

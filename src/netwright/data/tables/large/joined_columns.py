@@ -37,6 +37,7 @@ class JoinedColumns:
         self.written: dict[str, list[Cells]] = {}
         self.thousands: Thousands = ""
         self.has_decimal_commas = False
+        self.padded: set[str] = set()
         self.types: dict[str, set[ClassType]] = {name: set() for name in columns}
 
     def add(self, part: RawTable, rows: NDArray[np.int64] | None = None) -> None:
@@ -54,17 +55,19 @@ class JoinedColumns:
                 written = self.written.setdefault(name, list(cells))
                 written.append(_copied(whole if rows is None else whole.take(rows), as_text=True))
             cells.append(_copied(taken, as_text=name in self.as_text))
+            if column.has_padded:
+                self.padded.add(name)
             if name in part.types:
                 self.types[name].add(part.types[name])
 
     @property
     def mixed(self) -> set[str]:
-        """The columns that are numbers in some parts alone: their texts there are lost."""
+        """The columns whose texts are lost: numbers in some parts alone, and such as 007."""
         return {
             name
             for name, cells in self.cells.items()
             if any(isinstance(part, NumberCells) for part in cells)
-            and any(part.numbers is None for part in cells)
+            and (name in self.padded or any(part.numbers is None for part in cells))
         }
 
     def table(self, name: str, notes: tuple[str, ...] = ()) -> RawTable:
