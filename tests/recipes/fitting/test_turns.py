@@ -5,11 +5,12 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Thread
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
 import netwright as nw
-from netwright.recipes.fitting.turns import in_turn
+from netwright.recipes.fitting.turns import ONE_AT_A_TIME, in_turn
 
 SMALL: dict[str, Any] = {
     **{"hidden": (4,), "dropout": 0.5, "epochs": 2, "max_steps": 6},
@@ -54,6 +55,18 @@ def test_other_doors_take_turns_with_it() -> None:
         beside = threads.submit(weights_of, 0, callbacks={"on_step_end": rest_a_moment})
         assert threads.submit(compared).result() == alone
         assert same(beside.result(), trained)
+
+
+def test_an_estimator_waits_for_fits_and_they_for_it() -> None:
+    """By one lock: by two, a fit in a callback and one beside it could wait for each other."""
+    rows = np.eye(8, dtype=np.float32), np.arange(8) % 2
+    waiting = Thread(target=nw.NetClassifier("lda").fit, args=rows, daemon=True)
+    with ONE_AT_A_TIME:
+        waiting.start()
+        waiting.join(0.2)
+        assert waiting.is_alive()
+    waiting.join(30)
+    assert not waiting.is_alive()
 
 
 def test_a_fit_within_a_fit_does_not_wait_for_it() -> None:

@@ -80,6 +80,13 @@ def test_quiet_runs_keep_the_note_in_their_results(tmp_path: Path) -> None:
     assert [note[:35] for note in ensemble.results["notes"]].count(wanted[0][:35]) == 1
 
 
+def test_an_estimator_which_prints_nothing_warns(diabetes: Data) -> None:
+    rows = diabetes.train.inputs[:60].numpy(), diabetes.train.targets[:60, 0].numpy()
+    with pytest.warns(UserWarning, match=r"not use weight_decay: it is set by model\.l2$"):
+        nw.NetRegressor("ridge", weight_decay=0.1, random_state=0).fit(*rows)
+    nw.NetRegressor("ridge", l2=0.1, random_state=0).fit(*rows)  # a warning would be an error
+
+
 def test_callbacks_that_nothing_would_call_are_refused(tmp_path: Path) -> None:
     calls = {"on_epoch_end": lambda state: None}
     for model in ("ridge", "random-forest"):

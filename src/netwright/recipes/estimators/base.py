@@ -4,11 +4,11 @@
 Shapes: N rows, T steps, F features, C channels, I/J image height and width, K outputs.
 """
 
+import warnings
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
-from threading import RLock
 from typing import Any, Self, cast
 
 import numpy as np
@@ -40,6 +40,8 @@ from netwright.recipes.fitting.fit import put_together, resolve
 from netwright.recipes.fitting.own_model import build_own_model
 from netwright.recipes.fitting.prepared import Prepared
 from netwright.recipes.fitting.training import train
+from netwright.recipes.fitting.turns import ONE_AT_A_TIME
+from netwright.recipes.fitting.unused_settings import unused_notes
 from netwright.recipes.plan.given_settings import given_to
 from netwright.recipes.plan.named_recipe import OwnModel
 from netwright.recipes.saved.run_folder import claim_folder
@@ -54,9 +56,6 @@ Rows = tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]  # inputs, targets
 # As scikit-learn's MLPClassifier has it: n_iter_no_change.
 EARLY_PATIENCE = 10
 DATA_SETTINGS = ("standardize", "factor", "split_seed")
-# Layers draw from the one generator that torch has for the process: of fits in several threads each
-# would take numbers from the others, so they take turns.
-ONE_AT_A_TIME = RLock()
 
 
 def learns_by_passes(estimator: "NetEstimator") -> bool:
@@ -137,6 +136,8 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
         held_out = self._held_out(y)
         prepared = self._prepare(X, y, sample_weight, val_size=held_out)
         self._check_fit(prepared)
+        for note in unused_notes(prepared):  # nothing is printed here, and there may be no folder
+            warnings.warn(note, UserWarning, stacklevel=3)
         folder = None if self.run_folder is None else claim_folder(Path(self.run_folder))
         keep = KeepTrainingState()
         run = train(
