@@ -10,11 +10,12 @@ from netwright.recipes.estimators.scikit_learn import NetClassifier, NetRegresso
 
 IN_BATCHES = "a row given twice stands in two batches, one of weight 2 in one: other steps"
 WEIGHTS = "check_sample_weight_equivalence_on_dense_data"
+WEIGHTS_OF_SPARSE = "check_sample_weight_equivalence_on_sparse_data"
 ACCURACY = "check_classifiers_train"
 BY_SIGNS = "it reads the signs of its inputs, which do not tell these three blobs apart"
 ROW_BY_ROW = "a row given twice is two steps, one of weight 2 a longer one"
 # Models of the catalog at their defaults -> the checks that their definition forbids, and why.
-AT_DEFAULTS: dict[str, dict[str, str]] = {
+_FORBIDDEN: dict[str, dict[str, str]] = {
     "least-squares": {},
     "ridge": {},
     "gaussian-regression": {},
@@ -67,6 +68,16 @@ AT_DEFAULTS: dict[str, dict[str, str]] = {
     "ft-transformer": {WEIGHTS: IN_BATCHES},
     "bagging": {WEIGHTS: "rows are drawn, and one given twice is drawn as two"},
 }
+
+
+def of_sparse_too(forbidden: dict[str, str]) -> dict[str, str]:
+    """The same check is asked of the same rows in a sparse matrix."""
+    if WEIGHTS not in forbidden:
+        return forbidden
+    return {**forbidden, WEIGHTS_OF_SPARSE: forbidden[WEIGHTS]}
+
+
+AT_DEFAULTS = {name: of_sparse_too(forbidden) for name, forbidden in _FORBIDDEN.items()}
 # Half a second to six seconds a fit.
 LONG = (
     *("stacking", "restarts", "ft-transformer", "bagging", "mlp-plr", "table-resnet"),

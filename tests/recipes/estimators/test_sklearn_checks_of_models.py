@@ -14,7 +14,10 @@ from tests.recipes.estimators.checked_models import (
     IN_BATCHES,
     LONG,
     SMALLER,
+    WEIGHTS,
+    WEIGHTS_OF_SPARSE,
     at_defaults,
+    of_sparse_too,
 )
 
 pytestmark = pytest.mark.slow
@@ -38,12 +41,12 @@ NETWORKS = [
     NetRegressor("mlp", hidden=(16,), dropout=0.1, epochs=15, lr=0.02),
 ]
 FAILS = {
-    "mlp": {"check_sample_weight_equivalence_on_dense_data": IN_BATCHES},
+    "mlp": of_sparse_too({WEIGHTS: IN_BATCHES}),
     "ridge": {},
     "own": {},
 }
 # Both compare numbers of float32 to 1e-7: they hold on one machine and not on another.
-BY_ROUNDING = {"check_sample_weight_equivalence_on_dense_data", "check_methods_subset_invariance"}
+BY_ROUNDING = {WEIGHTS, WEIGHTS_OF_SPARSE, "check_methods_subset_invariance"}
 
 
 def expected_failures(estimator: Any) -> dict[str, str]:
