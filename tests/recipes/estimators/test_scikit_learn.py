@@ -400,6 +400,29 @@ def test_refuses_classes_that_change(unequal: Any) -> None:
         estimator.partial_fit(inputs[:2], ["few", "new"])
 
 
+@for_each("given", ["balance", [1, 2], {"few": -1.0}, {"few": float("nan")}])
+def test_refuses_class_weights_that_weigh_no_class(unequal: Any, given: Any) -> None:
+    sentence = (
+        "class_weight must be 'balanced', None, or a dict from labels to numbers >= 0, got "
+        f"{given!r}"
+    )
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        small(class_weight=given).fit(*unequal)
+
+
+def test_numbers_in_any_form_are_read_as_scikit_learn_reads_them(unequal: Any) -> None:
+    pandas = pytest.importorskip("pandas")
+    inputs, names = unequal
+    numbers = inputs.round()
+    frame = pandas.DataFrame(numbers, columns=["a", "b"])
+    wanted = small().fit(numbers, names).predict_proba(numbers)
+    for form in (frame.astype("category"), frame.astype("Int64"), frame.astype(object)):
+        found = small().fit(form, names).predict_proba(form)
+        assert np.array_equal(found, wanted)
+    with pytest.raises(ValueError, match="could not convert string to float: 'tall'"):
+        small().fit(pandas.DataFrame({"a": ["tall"] * 90}, dtype="category"), names)
+
+
 def test_refuses_class_weights_for_labels() -> None:
     inputs, y = make_multilabel_classification(n_samples=20, random_state=0)
     with pytest.raises(

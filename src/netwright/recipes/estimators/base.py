@@ -53,6 +53,10 @@ from netwright.train.watching.history import History
 
 Rows = tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]  # inputs, targets, weights
 
+# Read as they are; what else stands for numbers, such as categories 1 and 2, becomes the first.
+NUMBERS = tuple(
+    map(np.dtype, ("f8", "f4", "f2", "?", *("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")))
+)
 # As scikit-learn's MLPClassifier has it: n_iter_no_change.
 EARLY_PATIENCE = 10
 DATA_SETTINGS = ("standardize", "factor", "split_seed")
@@ -282,7 +286,7 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
             if got[1:] != wanted:
                 shape = ", ".join(map(str, wanted))
                 raise ShapeError(f"X must have shape (N, {shape}) as it had in fit, got {got}")
-        how = {"accept_sparse": "csr", "allow_nd": True, **how}
+        how = {"accept_sparse": "csr", "allow_nd": True, "dtype": NUMBERS, **how}
         found = validate_data(self, *arrays, reset=first, **how)
         if first:
             read = found[0] if isinstance(found, tuple) else found  # what is given may be no array

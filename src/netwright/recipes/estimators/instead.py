@@ -7,6 +7,7 @@ INSTEAD = {
     # Of `nw.fit`.
     "data": "give X and y to fit",
     "kind": "it is the estimator's own",
+    "missing": "put a SimpleImputer before it in a pipeline",
     "out": "give run_folder",
     "seed": "give random_state",
     "test_size": "hold rows out before fit",

@@ -17,6 +17,8 @@ Source: Buitinck et al., "API design for machine learning software" (2013).
 """
 
 from collections.abc import Mapping
+from math import inf
+from numbers import Real
 from pathlib import Path
 from typing import Any, Literal, Self, cast
 
@@ -178,6 +180,7 @@ class NetClassifier(ClassifierMixin, NetEstimator):  # type: ignore[misc]
             raise ConfigError(
                 "class_weight is for single-label classification, the targets are labels"
             )
+        _check_class_weight(self.class_weight)
         places = np.searchsorted(self.classes_, y)
         if self.class_weight == "balanced":  # by weights, not rows: 2 is a row twice
             sums = np.bincount(places, weights, minlength=len(self.classes_))
@@ -186,6 +189,19 @@ class NetClassifier(ClassifierMixin, NetEstimator):  # type: ignore[misc]
             of_class = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
         of_row: NDArray[Any] = of_class[places]
         return of_row if weights is None else of_row * weights
+
+
+def _check_class_weight(given: Any) -> None:
+    """Refuse what weighs no class: another word, a list without labels, a number below 0."""
+    is_word = isinstance(given, str) and given == "balanced"
+    is_dict = isinstance(given, Mapping) and all(
+        isinstance(weight, Real) and 0 <= weight < inf for weight in given.values()
+    )
+    if not (is_word or is_dict):
+        raise ConfigError(
+            "class_weight must be 'balanced', None, or a dict from labels to numbers >= 0, got "
+            f"{given!r}"
+        )
 
 
 class NetRegressor(RegressorMixin, NetEstimator):  # type: ignore[misc]
