@@ -17,6 +17,7 @@ def test_metrics_then_baseline_then_places(
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("test (")
     assert lines[1].split() == ["metric", "this", "run", "baseline"]
+    assert lines[-5].startswith("precision, recall, f1 and average_precision: of '")
     assert lines[-4].startswith("baseline: always '")
     assert lines[-3].startswith("time: ")
     assert lines[-2] == f"run: {things_run}"

@@ -23,7 +23,7 @@ def show_results(run: "Run", *, as_json: bool, report: Path | None) -> None:
     """The run's metrics beside the baseline, its folder, and its report where there is one."""
     from netwright.core.terminal.console import print_json, print_result, print_table
     from netwright.recipes.run.answers import examples_word
-    from netwright.recipes.run.metric_table import bleu_line, metric_rows
+    from netwright.recipes.run.metric_table import bleu_line, metric_rows, whose_metrics
 
     results = run.results
     if as_json:
@@ -33,6 +33,8 @@ def show_results(run: "Run", *, as_json: bool, report: Path | None) -> None:
         return
     title = f"{results['split']} ({results['rows']} {examples_word(run.spec)})"
     print_table(metric_rows(results["metrics"], results["baseline"]), title=title)
+    for said in whose_metrics(run.spec, results["metrics"]):
+        print_result(said)
     if results["baseline_rule"]:
         print_result(f"baseline: {results['baseline_rule']}")
     if "bleu" in results:

@@ -43,7 +43,7 @@ from netwright.models.catalog import MODELS
 from netwright.models.ensembles.ensemble import Ensemble
 from netwright.recipes.plan.reproduce import as_command, as_python, as_yaml, without_folders
 from netwright.recipes.run.answers import examples_word
-from netwright.recipes.run.metric_table import metric_rows, said_of_results
+from netwright.recipes.run.metric_table import as_shown, metric_rows, said_of_results
 from netwright.recipes.saved.made_steps import best_tile, length_in_words
 from netwright.recipes.saved.run_record import RunRecord
 from netwright.recipes.views.entry import Section
@@ -326,7 +326,7 @@ def _again(config: Mapping[str, Any], environment: Mapping[str, Any]) -> list[Ht
 
 def _figure(name: str, value: float) -> str:
     """A metric in large letters: shares in per cent, the rest in four digits."""
-    return f"{100 * value:.1f} %" if name.endswith("accuracy") else f"{value:.4g}"
+    return f"{100 * value:.1f} %" if name.endswith("accuracy") else f"{as_shown(name, value):.4g}"
 
 
 def _beside(name: str, baseline: Mapping[str, float]) -> str:

@@ -15,6 +15,7 @@ def test_gives_what_training_gave(type_in: Type, things_run: Path) -> None:
     assert shown["baseline"] == results["baseline"]
     table = type_in("evaluate", things_run)
     assert "accuracy" in table.out
+    assert table.out.endswith(" the second class; the first is 'big'\n")
 
 
 def test_other_labelled_data(type_in: Type, things_run: Path, things_csv: Path) -> None:

@@ -58,7 +58,7 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one argument an option
         print_warning,
     )
     from netwright.recipes.judging.group_metrics import evaluate_groups
-    from netwright.recipes.run.metric_table import bleu_line, metric_rows
+    from netwright.recipes.run.metric_table import bleu_line, metric_rows, whose_metrics
     from netwright.recipes.run.run import open_run
 
     given = [one for one in (source, data) if one is not None]
@@ -89,6 +89,8 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one argument an option
         print_json({"split": shown, **found})
         return
     print_table(rows, title=shown)
+    for said in whose_metrics(opened.spec, found["metrics"]):
+        print_result(said)
     if "bleu" in found:
         print_result(bleu_line(found["bleu"]))
 
