@@ -195,7 +195,7 @@ def _check_class_weight(given: Any) -> None:
     """Refuse what weighs no class: another word, a list without labels, a number below 0."""
     is_word = isinstance(given, str) and given == "balanced"
     is_dict = isinstance(given, Mapping) and all(
-        isinstance(weight, Real) and 0 <= weight < inf for weight in given.values()
+        isinstance(weight, Real) and 0 <= float(weight) < inf for weight in given.values()
     )
     if not (is_word or is_dict):
         raise ConfigError(
