@@ -21,6 +21,7 @@ NUMBERS = st.floats(-1e6, 1e6, allow_subnormal=False)
 STANDARDISED = ArrayEncoder(
     input_shape=(2,), target="real", num_outputs=1, mean=(1.0, -2.0), scale=(2.0, 0.5)
 )
+PAIR = ArrayEncoder(input_shape=(2,), target="real", num_outputs=1)
 PLAIN = ArrayEncoder(input_shape=(4,), target="class", num_outputs=2, class_names=("no", "yes"))
 
 
@@ -213,3 +214,28 @@ def test_what_training_gives_is_taken_back_from_a_file() -> None:
 def test_numbers_that_no_training_gives_are_refused(changes: dict[str, Any], sentence: str) -> None:
     with pytest.raises(DataError, match=f"^{sentence}"):
         replace(STANDARDISED, **changes).check_numbers()
+
+
+def test_remarks_name_numbers_far_outside_the_training_range() -> None:
+    rows = torch.tensor([[0.0, 5], [2, 5]], dtype=torch.float64)
+    for fitted in (PAIR.standardised, PAIR.ranging):
+        encoder = fitted(measure_features([rows]))
+        assert encoder.remarks([[1, 5], [3, 5]]) == ()
+        assert encoder.remarks([[9, 5], [1, 5.5]]) == (
+            "x0: 1 row lies far outside the training range 0 to 2, up to 9",
+            "x1: 1 row differs from 5, the only value in training",
+        )
+    named = replace(encoder, columns=("a", "b"))
+    assert named.remarks([[9, 5]])[0].startswith("a: 1 row")
+    assert named.remarks([[9, 5]], ("length", "width"))[0].startswith("length: 1 row")
+    gaps = encoder.filling((1.0, 5.0)).remarks([[float("nan"), 5], [9, 5]])
+    assert [said[:2] for said in gaps] == ["1 ", "x0"]
+    with pytest.raises(ShapeError):
+        encoder.remarks([[1, 2, 3]])
+
+
+def test_an_encoder_of_an_older_run_has_no_range_and_no_remarks() -> None:
+    values = STANDARDISED.to_json()
+    del values["low"], values["high"]
+    assert ArrayEncoder.from_json(values) == STANDARDISED
+    assert STANDARDISED.remarks([[1e9, 0]]) == ()

@@ -37,6 +37,7 @@ def test_cutting_into_stretches_changes_nothing_but_rounding(size: int) -> None:
     np.testing.assert_allclose(profile.scale, reference.scale_, rtol=1e-6)
     assert profile.constant.tolist() == [False, False, True, False]
     assert (float(profile.mean[2]), float(profile.scale[2])) == (0.1, 1.0)
+    assert torch.equal(profile.low, values.amin(0)) and torch.equal(profile.high, values.amax(0))
 
 
 @given(st.integers(0, 2**20), st.integers(1, 20))
@@ -52,6 +53,7 @@ def test_a_weight_is_so_many_rows(seed: int, size: int) -> None:
     torch.testing.assert_close(weighted.mean, repeated.mean, rtol=1e-12, atol=1e-12)
     torch.testing.assert_close(weighted.scale, repeated.scale, rtol=1e-12, atol=1e-12)
     assert weighted.constant.tolist() == repeated.constant.tolist()
+    assert torch.equal(weighted.high, repeated.high)  # no 9
 
 
 def test_weights_come_in_the_order_of_the_rows_and_once_a_step() -> None:

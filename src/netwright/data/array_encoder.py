@@ -27,6 +27,7 @@ from netwright.data.missing_values import filled
 from netwright.data.preprocessing import Preprocessor, readable
 from netwright.data.raw_arrays import column_names, read_numbers, to_float32, to_floats
 from netwright.data.targets import ArrayTarget, encode_classes, encode_labels, encode_reals
+from netwright.data.training_range import far_columns
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +44,8 @@ class ArrayEncoder(Preprocessor):
         factor: multiplies inputs that are not standardised.
         columns: the columns of the frame that was learned from; a frame with others is refused.
         fill: stands for each feature (F,) that is missing; empty where none may be.
+        low: the smallest training value of each feature (F,); empty for images, and in older runs.
+        high: the largest of them (F,).
     """
 
     kind: ClassVar[str] = "arrays"
@@ -56,18 +59,29 @@ class ArrayEncoder(Preprocessor):
     factor: float = 1.0
     columns: tuple[str, ...] = ()
     fill: tuple[float, ...] = ()
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
 
     def filling(self, means: tuple[float, ...]) -> "ArrayEncoder":
         """The same encoder with what stands for missing numbers."""
         return replace(self, fill=means)
 
+    def ranging(self, profile: FeatureProfile) -> "ArrayEncoder":
+        """The same encoder with what the training rows range over."""
+        return replace(self, low=tuple(profile.low.tolist()), high=tuple(profile.high.tolist()))
+
     def standardised(self, profile: FeatureProfile) -> "ArrayEncoder":
-        """The same encoder with the mean and scale of the training rows."""
+        """The same encoder with the range, the mean and the scale of the training rows."""
         mean, scale = tuple(profile.mean.tolist()), tuple(profile.scale.tolist())
-        return replace(self, mean=mean, scale=scale)
+        return replace(self.ranging(profile), mean=mean, scale=scale)
 
     def encode(self, source: Any, name: str = "inputs") -> Tensor:
         """Arrays, tensors, lists or frames (N, ...) -> float32 (N, ...), never in place."""
+        values = self._read(source, name)
+        return self.scaled(filled(values, self.fill) if self.fill else values, name)
+
+    def _read(self, source: Any, name: str) -> Tensor:
+        """The source as floats (N, ...), NaN where a number is missing that may be."""
         columns = column_names(source)
         if self.columns and columns and columns != self.columns:
             raise DataError(
@@ -76,14 +90,30 @@ class ArrayEncoder(Preprocessor):
         array = in_layout(read_numbers(name, source), self.input_shape)
         values = to_floats(name, array, gaps=bool(self.fill))
         check_shape(name, values, "N", *self.input_shape)
-        return self.scaled(filled(values, self.fill) if self.fill else values, name)
+        return values
 
-    def remarks(self, source: Any) -> tuple[str, ...]:
-        """How many numbers are missing, where they are filled in."""
-        if not self.fill:
+    def remarks(self, source: Any, names: tuple[str, ...] = ()) -> tuple[str, ...]:
+        """How many numbers are missing, where they are filled in, and which are far outside.
+
+        Args:
+            source: as `encode` takes it.
+            names: what the features are called; else as their columns, else x0, x1 ...
+        """
+        if not self.fill and not self.low:
             return ()
-        gaps = int(np.isnan(read_numbers("inputs", source)).sum())
-        return (f"{gaps} missing values, filled with the training mean",) if gaps else ()
+        values = self._read(source, "inputs").double().numpy()
+        gaps = int(np.isnan(values).sum())
+        said = (f"{gaps} missing values, filled with the training mean",) if gaps else ()
+        if not self.low:
+            return said
+        if len(names) != len(self.low):
+            names = self._names(len(self.low))
+        return (*said, *far_columns(values, self.low, self.high, names))
+
+    def _names(self, count: int) -> tuple[str, ...]:
+        """The columns, or x0, x1 ... where they have no names."""
+        named = len(self.columns) == count
+        return self.columns if named else tuple(f"x{place}" for place in range(count))
 
     def scaled(self, values: Tensor, name: str = "inputs") -> Tensor:
         """Floats (N, ...) -> float32 (N, ...), standardised or multiplied by the factor."""
@@ -115,7 +145,7 @@ class ArrayEncoder(Preprocessor):
     def decode(self, inputs: Tensor) -> list[dict[str, str]]:
         """Each number of an input by its column, or x0, x1 ... where columns have no names."""
         offset, scale = self.units()
-        names = self.columns or tuple(f"x{index}" for index in range(len(scale)))
+        names = self._names(len(scale))
         rows = (inputs.flatten(1).double() * scale + offset).tolist()
         scales = scale.tolist()
         return [
@@ -138,6 +168,8 @@ class ArrayEncoder(Preprocessor):
             check_count(features, mean=self.mean, scale=self.scale)
         if self.fill:
             check_count(features, fill=self.fill)
+        if self.low or self.high:
+            check_count(features, low=self.low, high=self.high)
         if self.columns:
             check_count(math.prod(self.input_shape), columns=self.columns)
         check_positive("scale", *self.scale)

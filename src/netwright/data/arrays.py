@@ -172,8 +172,8 @@ def from_arrays(  # noqa: PLR0913 - all that may stand beside inputs, each by it
             (part.flatten(0, -2) for part in seen), training_weights(row_weights, train, steps)
         )
         notes += _notes_on_features(profile, spec)
-        if config.standardize:
-            encoder = encoder.standardised(profile)
+        fitted = encoder.standardised if config.standardize else encoder.ranging
+        encoder = fitted(profile)
     whole = _split(values, encoder, content.hexdigest(), encoded, row_weights)
     data = Data(
         name=name,

@@ -37,11 +37,15 @@ class FeatureProfile:
         mean: of each feature (F,), float64.
         scale: its standard deviation (F,), float64; 1 for a constant.
         constant: whether it has one value only (F,).
+        low: its smallest value (F,), float64.
+        high: its largest value (F,), float64.
     """
 
     mean: Tensor
     scale: Tensor
     constant: Tensor
+    low: Tensor
+    high: Tensor
 
 
 def stretches(
@@ -95,7 +99,7 @@ def measure_features(parts: Iterable[Tensor], weights: Tensor | None = None) -> 
         if not total:
             first = values[0]
             mean, variance = torch.zeros_like(first), torch.zeros_like(first)
-            same = torch.ones_like(first, dtype=torch.bool)
+            low = high = first
         count = len(values) if amounts is None else float(amounts.sum())
         total += count
         weight = count / total  # 1 for the first stretch: the merge is then exact
@@ -104,14 +108,18 @@ def measure_features(parts: Iterable[Tensor], weights: Tensor | None = None) -> 
         spread = weight * own_variance + weight * (1 - weight) * step * step
         variance = (1 - weight) * variance + spread
         mean = mean + weight * step
-        same &= (values == first).all(dim=0)
+        low, high = torch.minimum(low, values.amin(dim=0)), torch.maximum(high, values.amax(dim=0))
     scale = variance.sqrt()
     check_finite("the mean of the training inputs", mean)
     check_finite("the scale of the training inputs", scale)
     # Rounding can give a constant a spread of 1e-17; dividing by that would make noise of it.
-    constant = same | (scale == 0)
+    constant = (low == high) | (scale == 0)
     return FeatureProfile(
-        mean=mean.where(~constant, first), scale=scale.where(~constant, 1.0), constant=same
+        mean=mean.where(~constant, first),
+        scale=scale.where(~constant, 1.0),
+        constant=low == high,
+        low=low,
+        high=high,
     )
 
 

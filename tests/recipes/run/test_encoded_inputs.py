@@ -24,3 +24,11 @@ def test_nothing_to_encode_is_refused() -> None:
     run = nw.fit("mlp", "iris", hidden=(4,), **SMALL)
     with pytest.raises(DataError, match="no inputs were given to predict"):
         run.encode(torch.zeros(0, 4))
+
+
+def test_a_run_on_arrays_remarks_on_arrays_and_on_tables() -> None:
+    run = nw.fit("mlp", "iris", hidden=(4,), **SMALL)
+    row = dict.fromkeys(run.spec.feature_names, 3.0) | {run.spec.feature_names[2]: 1e3}
+    (said,) = run.remarks([row, row])
+    assert said.startswith(f"{run.spec.feature_names[2]}: 2 rows lie far outside the training")
+    assert run.remarks(torch.tensor([list(row.values())] * 2)) == (said,)

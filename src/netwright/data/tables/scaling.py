@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netwright.data.tables.column_cells import LARGEST
+from netwright.data.training_range import is_far
 
 ScalingKind = Literal["standard", "robust", "log", "quantile"]
 OF_A_NORMAL = 1.3489795003921634  # its interquartile range, in standard deviations
-FAR = 0.5  # of the width of the training range: what lies further outside is said
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,7 @@ class Scaling:
         """Which values (N,) lie outside the training range by more than half its width."""
         if self.low is None or self.high is None:
             return np.zeros(len(values), np.bool_)
-        far = FAR * (self.high - self.low)
-        return (values < self.low - far) | (values > self.high + far)  # NaN is neither
+        return is_far(values, self.low, self.high)
 
     def undo(self, z: float) -> float:
         """The value that was standardised to z."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from netwright.core.errors import DataError
 from netwright.core.trees import Tree, count_rows
+from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.preprocessing import Preprocessor
 from netwright.data.spec import DataSpec
 from netwright.data.tables.array_reading import is_tabular, read_input_array
@@ -30,6 +31,15 @@ def encode_any(source: Any, spec: DataSpec, preprocessor: Preprocessor) -> Tree:
     if isinstance(preprocessor, TextEncoder | PairEncoder):
         check_is_file(source)
     return preprocessor.encode(source)
+
+
+def remarks_on(source: Any, spec: DataSpec, preprocessor: Preprocessor) -> tuple[str, ...]:
+    """What is new in the inputs, in sentences."""
+    if is_table_for_arrays(source, preprocessor):
+        source = read_input_array(source, spec)
+    if isinstance(preprocessor, ArrayEncoder):
+        return preprocessor.remarks(source, spec.feature_names)
+    return preprocessor.remarks(source)
 
 
 def is_table_for_arrays(source: Any, preprocessor: Preprocessor) -> bool:

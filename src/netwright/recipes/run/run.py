@@ -20,10 +20,7 @@ from netwright.data.given.loaders import is_loader, labelled_batches
 from netwright.data.images.encoder import ImageEncoder
 from netwright.data.loading.stored import Sample, sample_stored
 from netwright.data.pixels import PixelSplit
-from netwright.data.tables.array_reading import (
-    read_labelled_table,
-    read_target_array,
-)
+from netwright.data.tables.array_reading import read_labelled_table, read_target_array
 from netwright.data.text.pair_encoder import PairEncoder
 from netwright.data.text.tag_encoder import TagEncoder
 from netwright.inspection.drawing.notebook import in_notebook
@@ -42,6 +39,7 @@ from netwright.recipes.run.encoded_inputs import (
     encode_any,
     encode_inputs,
     is_table_for_arrays,
+    remarks_on,
 )
 from netwright.recipes.run.generation import build_text_generator, decoding_config
 from netwright.recipes.run.metric_table import metric_rows
@@ -127,7 +125,7 @@ class Run(RunRecord):
 
     def remarks(self, source: Any) -> tuple[str, ...]:
         """What is new in the inputs: numbers far outside the training range, unseen categories."""
-        return self.preprocessor.remarks(source)
+        return remarks_on(source, self.spec, self.preprocessor)
 
     def predict_proba(self, source: Any) -> Any:
         """Probabilities (N, C), of masks (N, C, I, J), in the order of `spec.class_names`."""

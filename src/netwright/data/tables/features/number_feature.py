@@ -20,6 +20,7 @@ from netwright.data.tables.number_form import NumberForm, read_form
 from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.scaling import Scaling, ScalingKind
 from netwright.data.tables.training_column import TrainingColumn
+from netwright.data.training_range import far_sentence
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,12 +125,7 @@ class NumberFeature(Feature):
         far = values[replace(self.scaling, low=low, high=high).far_outside(values)]
         if not len(far):
             return []
-        farthest = far[np.argmax(abs(far - (low / 2 + high / 2)))]
-        rows = "1 row lies" if len(far) == 1 else f"{len(far)} rows lie"
-        return [
-            f"{self.name}: {rows} far outside the training range {low:.6g} to {high:.6g}, "
-            f"up to {farthest:.6g}"
-        ]
+        return [far_sentence(self.name, len(far), far, low, high)]
 
     def note(self, missing: int) -> str:
         """A plain number needs no words."""
