@@ -65,12 +65,17 @@ BEGUN = {"config.yaml", "env.json", "metrics.jsonl", "layers.jsonl", LOCK}
 def create_run_folder(out: Path | None, model: str, data: str) -> Path:
     """A new, empty folder: `out`, or the next free runs/MODEL-DATA-NNN."""
     if out is None:
-        name = f"{_plain_name(model)}-{_plain_name(data)}"
-        return _first_free(Path(RUNS) / f"{name}-{number:03d}" for number in count(1))
+        return next_folder(RUNS, model, data)
     if not is_empty(out):
         raise ConfigError(f"{out} already exists and is not empty; give another folder")
-    _is_new(out)
+    make_if_absent(out)
     return out
+
+
+def next_folder(parent: str, *names: str) -> Path:
+    """A new folder: the next free PARENT/NAME-NAME-NNN."""
+    name = "-".join(map(_plain_name, names))
+    return _first_free(Path(parent) / f"{name}-{number:03d}" for number in count(1))
 
 
 def automatic_folders(model: str, data: str) -> list[Path]:
@@ -100,10 +105,10 @@ def claim_folder(wanted: Path) -> Path:
 
 
 def _first_free(folders: Iterable[Path]) -> Path:
-    return next(folder for folder in folders if _is_new(folder))
+    return next(folder for folder in folders if make_if_absent(folder))
 
 
-def _is_new(folder: Path) -> bool:
+def make_if_absent(folder: Path) -> bool:
     """Make the folder; False where it was there."""
     try:
         folder.mkdir(parents=True)
@@ -111,7 +116,7 @@ def _is_new(folder: Path) -> bool:
         return False
     except OSError as error:
         place = error.filename or folder
-        raise ConfigError(f"no run folder can be created at {place}: {error.strerror}") from None
+        raise ConfigError(f"no folder can be created at {place}: {error.strerror}") from None
     return True
 
 

@@ -1,14 +1,13 @@
 """The folder of a search: a new one, or one that another process works in already."""
 
-import re
 import sys
-from itertools import count
 from pathlib import Path
 
 from netwright.core.errors import ConfigError
 from netwright.core.files.inside import check_entries, has_file
 from netwright.core.files.storage import make_folder
 from netwright.recipes.saved.known_files import SEARCH
+from netwright.recipes.saved.run_folder import make_if_absent, next_folder
 from netwright.recipes.search.plan import FILE, SearchPlan, check_same_search, write_plan
 from netwright.recipes.search.storage import DATABASE_FILES
 from netwright.recipes.search.workers import LOCKS, study_lock
@@ -25,10 +24,10 @@ def enter_search_folder(out: Path | None, plan: SearchPlan, data: str) -> Path:
         plan: what is searched.
         data: what the data is called.
     """
-    folder = _next_free(plan.recipe.model or "module", data) if out is None else out
+    folder = next_folder(PARENT, plan.recipe.model or "module", data) if out is None else out
     if out is not None and not _may_be_entered(out):
         raise ConfigError(f"{out} already exists and contains no search; give another folder")
-    _made(folder)
+    make_if_absent(folder)
     make_folder(folder / LOCKS)
     check_entries(folder, OURS)
     with study_lock(folder):  # of several that start at once, one writes
@@ -55,20 +54,3 @@ def _check_alone(folder: Path) -> None:
             f"{folder} cannot be joined: on Windows only one process can search at a time; if "
             f"none is running, delete {at_work[0]}"
         )
-
-
-def _next_free(model: str, data: str) -> Path:
-    plain = re.sub(r"[^A-Za-z0-9]+", "-", f"{model}-{data}").strip("-").lower()[:80]
-    folders = (Path(PARENT) / f"{plain}-{number:03d}" for number in count(1))
-    return next(folder for folder in folders if _made(folder))
-
-
-def _made(folder: Path) -> bool:
-    """Make the folder; False where it was there."""
-    try:
-        folder.mkdir(parents=True)
-    except FileExistsError:
-        return False
-    except OSError as error:
-        raise ConfigError(f"no folder can be created at {folder}: {error.strerror}") from None
-    return True
