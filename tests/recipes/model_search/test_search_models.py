@@ -16,6 +16,11 @@ from netwright.recipes.model_search.race import Race
 QUICK: dict[str, Any] = {"models": ["ridge", "decision-tree"], "folds": 2, "quiet": True}
 
 
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.fixture(scope="module")
 def line() -> pd.DataFrame:
     """A line, which a tree can only approximate."""
@@ -63,9 +68,12 @@ def test_ctrl_c_ends_the_race_and_the_best_so_far_is_a_run(
 
     monkeypatch.setattr(Race, "_fit", interrupted)
     stop = 2  # ridge has one fold left
-    with pytest.raises(KeyboardInterrupt, match="no model has finished, and nothing is saved"):
+    with pytest.raises(KeyboardInterrupt, match=r"no model has finished$"):
         nw.search_models(line, target="y", out=tmp_path / "none", **QUICK)
     assert not (tmp_path / "none").exists()
+    stop = 2 + len(fits)
+    with pytest.raises(KeyboardInterrupt, match="no model has finished, and nothing is saved"):
+        nw.search_models(line, target="y", save=False, **QUICK)
     stop = 4 + len(fits)  # the tree has one
     with pytest.raises(KeyboardInterrupt, match=r"^nothing is saved"):
         nw.search_models(line, target="y", save=False, **QUICK)
@@ -78,6 +86,33 @@ def test_ctrl_c_ends_the_race_and_the_best_so_far_is_a_run(
         ("decision-tree", 32),
     ]
     assert nw.open_run(tmp_path / "run").results["finished"]
+
+
+def test_a_search_that_was_killed_goes_on_as_if_nothing_had_happened(
+    line: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models = {**QUICK, "models": ["ridge", "mlp", "decision-tree"], "epochs": 3}
+    whole = nw.search_models(line, target="y", save=False, **models)
+    fit, fits = Race._fit, []
+
+    def killed(self: Race, entrant: Entrant, number: int) -> None:
+        fits.append((entrant.name, number))
+        if len(fits) == 4:
+            raise SystemExit(143)
+        fit(self, entrant, number)
+
+    monkeypatch.setattr(Race, "_fit", killed)
+    with pytest.raises(SystemExit):
+        nw.search_models(line, target="y", **models)
+    kept = tmp_path / "searches/models-frame-001"
+    with pytest.raises(ConfigError, match="another search: its data differs"):
+        nw.search_models(line[:70], target="y", resume=kept, **models)
+    found = nw.search_models(line, target="y", out=tmp_path / "run", resume=kept, **models)
+    assert fits[3:] == [("mlp", 1), ("mlp", 1), ("decision-tree", 0), ("decision-tree", 1)]
+    told = [(one.name, one.loss, one.verdict) for one in found.standings]
+    assert told == [(one.name, one.loss, one.verdict) for one in whole.standings]
+    assert found.run.results["metrics"] == whole.run.results["metrics"]
+    assert not (tmp_path / "searches").exists()
 
 
 def test_a_stack_is_trained_as_its_members_were(line: pd.DataFrame, tmp_path: Path) -> None:
@@ -130,3 +165,5 @@ def test_refusals_say_what_to_do(line: pd.DataFrame) -> None:
         nw.search_models(line, target="y", models=["mlp"], val_size=0.0)
     with pytest.raises(ConfigError, match="max_time must be positive"):
         nw.search_models(line, target="y", max_time=-1)
+    with pytest.raises(ConfigError, match="a search that is resumed is saved"):
+        nw.search_models(line, target="y", resume="searches/x", save=False)

@@ -168,6 +168,14 @@ def test_searches_and_comparisons_are_known(tmp_path: Path) -> None:
     found = nw.verify(tmp_path)
     assert (found.kind, found.holds, found.about["trials"]) == ("search", True, "2")
     assert (found.about["model"], found.about["data"]) == ("mlp", "iris")
+    race = tmp_path / "race"
+    race.mkdir()
+    of_models = "models: [softmax, mlp]\nrecipe: {model: {name: mlp}, data: {name: iris}}\n"
+    (race / "race.yaml").write_text(of_models)
+    found = nw.verify(race)
+    assert (found.kind, found.holds) == ("search over models", True)
+    assert (found.about["models"], found.about["data"]) == ("softmax, mlp", "iris")
+    assert "model" not in found.about
     (tmp_path / "study.journal").unlink()
     (tmp_path / "study.journal").symlink_to(tmp_path / "bash_profile")
     assert nw.verify(tmp_path).faults == ("study.journal: a link, not followed",)

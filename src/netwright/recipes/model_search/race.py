@@ -12,7 +12,7 @@ Source: Maron and Moore, "Hoeffding Races" (1993).
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -27,13 +27,13 @@ from netwright.recipes.fitting.fit import put_together
 from netwright.recipes.fitting.training import train
 from netwright.recipes.judging.folds import FoldableData
 from netwright.recipes.model_search.entrant import Entrant, new_entrant, row_losses
+from netwright.recipes.model_search.kept_fits import KeptFit, KeptFits, Tell
 from netwright.recipes.plan.recipe import Recipe, has_own_rule
 from netwright.train.evaluate import predict
 
 VAL_SHARE = 0.15  # of a fold's training rows, by which a network chooses its epoch
 PATIENCE = 16  # epochs; as in the comparison of networks for tables by Gorishniy et al. (2021)
 LEEWAY = 2.0  # times as long as a fit of the race, where the machine is busier later on
-Tell = Callable[[str], None]
 
 
 @dataclass(kw_only=True)
@@ -47,6 +47,7 @@ class Race:
         folds: how many.
         max_time: seconds for everything, the last fit included; None: no limit.
         tell: is given a line of progress.
+        kept: where fits are kept, and found again; None: nowhere.
     """
 
     recipe: Recipe
@@ -55,6 +56,7 @@ class Race:
     folds: int
     max_time: float | None
     tell: Tell
+    kept: KeptFits | None = None
 
     def __post_init__(self) -> None:
         """Divide the rows, and let everyone begin with nothing."""
@@ -90,7 +92,8 @@ class Race:
             self._run()
         except KeyboardInterrupt:
             if not self.finished:
-                raise KeyboardInterrupt("no model has finished, and nothing is saved") from None
+                saved = "" if self.kept else ", and nothing is saved"
+                raise KeyboardInterrupt(f"no model has finished{saved}") from None
             self.was_interrupted = True
             for entrant in self.entrants:
                 number = len(entrant.seconds)
@@ -109,25 +112,62 @@ class Race:
 
     def _go_on(self, entrant: Entrant, *, entrants_left: int) -> None:
         """One more fold, unless the time is up; then see whether it is worse than the best."""
-        leader = self.finished[0] if self.finished else None
-        number, left = len(entrant.seconds), self._time_left()
-        if left is not None and leader is not None:
-            if left <= (entrant.mean_seconds if number else 0):
+        leader, number = next(iter(self.finished), None), len(entrant.seconds)
+        if not self._recall(entrant, number):
+            if leader is not None and self._is_late(entrant):
                 entrant.left = f"time ran out after {number} of {self.folds} folds"
                 return
-        if left:
-            sharing = 1 if has_own_rule(entrant.name) else entrants_left
-            entrant.limit = left / (sharing * self.folds - number)
-        try:
-            self._fit(entrant, number)
-        except NetwrightError as error:  # the others go on
-            entrant.left = str(error)
-            return
+            entrant.limit = self._share(entrant, entrants_left)
+            try:
+                self._fit(entrant, number)
+            except NetwrightError as error:  # the others go on
+                entrant.left = str(error)
+                return
+            self._keep(entrant, number)
         if leader is not None and number and entrant.mean_loss > leader.mean_loss:
             tests = (len(self.names) - 1) * (self.folds - 1)
             gap = common_gap(leader, entrant, comparisons=tests)
             if gap.mean > 0 and gap.p_value is not None and gap.p_value < SIGNIFICANCE:
                 entrant.left = f"worse than {leader.name}, p = {gap.p_value:.1g}"
+
+    def _is_late(self, entrant: Entrant) -> bool:
+        """Whether there is no time for one more fit of it, as far as is known."""
+        left = self._time_left()
+        return left is not None and left <= (entrant.mean_seconds if entrant.seconds else 0)
+
+    def _share(self, entrant: Entrant, entrants_left: int) -> float | None:
+        """Seconds for its next fit; where the time is up, what it had before."""
+        left = self._time_left()
+        if not left:
+            return entrant.limit
+        sharing = 1 if has_own_rule(entrant.name) else entrants_left
+        return left / (sharing * self.folds - len(entrant.seconds))
+
+    def _recall(self, entrant: Entrant, number: int) -> bool:
+        """Let it answer as before the search was resumed; the time that it took has passed."""
+        if self.kept is None:
+            return False
+        held_out = self.parts[number][1]
+        fit = self.kept.find(entrant.name, number, (len(held_out), entrant.answers.shape[1]))
+        if fit is None:
+            return False
+        entrant.hear(held_out, fit.answers, fit.losses, fit.seconds)
+        entrant.limit = fit.limit
+        self.started -= fit.seconds
+        return True
+
+    def _keep(self, entrant: Entrant, number: int) -> None:
+        """Write down what it has just answered."""
+        if self.kept is None:
+            return
+        rows = self.parts[number][1]
+        fit = KeptFit(
+            answers=entrant.answers[rows],
+            losses=entrant.losses[rows],
+            seconds=entrant.seconds[-1],
+            limit=entrant.limit,
+        )
+        self.kept.keep(entrant.name, number, fit)
 
     def _time_left(self) -> float | None:
         """Seconds until a last fit of those that have finished must begin."""

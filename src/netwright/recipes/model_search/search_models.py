@@ -5,8 +5,8 @@ are weighed together (`stack.py`); the better of the stack and the best single m
 once more, into an ordinary run folder. The test rows have no part in any choice.
 """
 
-import contextlib
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from netwright.core.files.storage import write_json, write_text
 from netwright.core.terminal.console import print_message
 from netwright.core.time_span import read_time_limit
 from netwright.data.dataset import Data
+from netwright.data.fingerprint import fingerprint
 from netwright.data.tables.frames import is_frame
 from netwright.inspection.drawing.page import Html, Page, code, note, table, text, tiles
 from netwright.models.catalog import MODELS
@@ -25,6 +26,7 @@ from netwright.recipes.fitting.fit import put_together, resolve
 from netwright.recipes.fitting.training import train
 from netwright.recipes.judging.cross_validate import frame_settings
 from netwright.recipes.judging.folds import FoldableData, foldable
+from netwright.recipes.model_search.kept_fits import Tell, keeping_fits
 from netwright.recipes.model_search.leaderboard import (
     CAUTION,
     Standing,
@@ -35,6 +37,7 @@ from netwright.recipes.model_search.leaderboard import (
 )
 from netwright.recipes.model_search.portfolio import choose_models
 from netwright.recipes.model_search.race import Race, recipe_of
+from netwright.recipes.model_search.race_plan import RacePlan
 from netwright.recipes.model_search.stack import NAME, Stack, stack
 from netwright.recipes.plan.recipe import Recipe, has_own_rule
 from netwright.recipes.run.run import Run
@@ -43,6 +46,21 @@ FOLDS = 5
 JSON, HTML = "leaderboard.json", "leaderboard.html"
 Load = Callable[[dict[str, Any]], tuple[Recipe, Data]]  # with these settings of the data
 Divide = Callable[[Recipe, Data], FoldableData]  # all of its rows but those of the test
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelSearchRequest:
+    """What is asked of a search over models.
+
+    Args:
+        models: names of the catalog; none: the usual ones.
+        folds: into which the rows to learn from are divided.
+        max_time: seconds for everything, or like "5m"; None: no limit.
+    """
+
+    models: Sequence[str] = ()
+    folds: int = FOLDS
+    max_time: float | str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +117,7 @@ class ModelSearch:
         return str(text(self.sentence) + _shown(self))
 
 
-def search_models(
+def search_models(  # noqa: PLR0913 - the one door, with a name for each question
     data: Any,
     *,
     models: Sequence[str] = (),
@@ -107,6 +125,7 @@ def search_models(
     max_time: float | str | None = None,
     seed: int = 0,
     out: str | Path | None = None,
+    resume: str | Path | None = None,
     save: bool = True,
     quiet: bool = False,
     **settings: Any,
@@ -122,6 +141,8 @@ def search_models(
             fit, which has more rows than those before it, may take longer.
         seed: of folds, weights, order and dropout.
         out: the run folder; by default the next free runs/MODEL-DATA-NNN.
+        resume: the folder of a search that was broken off; everything else as it was, but for
+            `max_time`, which is that of the whole search.
         save: False keeps the run in memory.
         quiet: print nothing.
         **settings: of training, for the networks, or of the data: target, test_size ...
@@ -137,10 +158,9 @@ def search_models(
     return start_model_search(
         load,
         divide,
-        models=models,
-        folds=folds,
-        max_time=max_time,
+        ModelSearchRequest(models=models, folds=folds, max_time=max_time),
         out=None if out is None else Path(out),
+        resume=None if resume is None else Path(resume),
         save=save,
         quiet=quiet,
     )
@@ -149,36 +169,58 @@ def search_models(
 def start_model_search(
     load: Load,
     divide: Divide,
+    asked: ModelSearchRequest,
     *,
-    models: Sequence[str] = (),
-    folds: int = FOLDS,
-    max_time: float | str | None = None,
     out: Path | None = None,
+    resume: Path | None = None,
     save: bool = True,
     quiet: bool = False,
 ) -> ModelSearch:
     """The same for data that functions load and divide; see `search_models`.
 
-    Ctrl-C ends the race; the best of those that finished becomes the run, where it is saved, and
-    then `KeyboardInterrupt` is raised.
+    Until the search ends, a folder keeps what each fit answered. Ctrl-C ends the race; the best of
+    those that finished becomes the run, where it is saved, and then `KeyboardInterrupt` is raised.
     """
-    limit = read_time_limit(max_time)
+    limit = read_time_limit(asked.max_time)
+    if resume is not None and not save:
+        raise ConfigError("a search that is resumed is saved: leave out save=False")
     recipe, data = load({})
-    _check(recipe, folds)
-    names = choose_models(models, data.spec)
+    _check(recipe, asked.folds)
+    names = choose_models(asked.models, data.spec)
     _check_validation(names, recipe, data)
-    rows = divide(recipe, data)
-    race = Race(
+    plan = RacePlan(
         recipe=recipe,
-        rows=rows,
-        names=names,
-        folds=folds,
+        models=names,
+        folds=asked.folds,
         max_time=limit,
-        tell=(lambda line: None) if quiet else print_message,
+        data={name: fingerprint(split) for name, split in data.splits() if name != "test"},
     )
-    race.run()
-    if race.was_interrupted and not save:  # nobody would see what is trained now
-        raise KeyboardInterrupt("nothing is saved")
+    tell: Tell = (lambda line: None) if quiet else print_message
+    keeping = keeping_fits(plan, data.name, resume=resume, tell=tell) if save else nullcontext()
+    with keeping as kept:
+        race = Race(
+            recipe=recipe,
+            rows=divide(recipe, data),
+            names=names,
+            folds=asked.folds,
+            max_time=limit,
+            tell=tell,
+            kept=kept,
+        )
+        race.run()
+        if race.was_interrupted and not save:  # nobody would see what is trained now
+            raise KeyboardInterrupt("nothing is saved")
+        found = _train_best(race, recipe, data, load, out=out, save=save)
+        if race.was_interrupted:
+            folder = found.run.folder
+            raise KeyboardInterrupt(f"the best so far is saved in {folder}: {found.sentence}")
+    return found
+
+
+def _train_best(
+    race: Race, recipe: Recipe, data: Data, load: Load, *, out: Path | None, save: bool
+) -> ModelSearch:
+    """The best model or a stack, trained once more, with the leaderboard in its run folder."""
     finished = race.finished
     together = stack(finished, race.whole, race.parts, race.target, race.spread)
     if together is not None and together.entrant.mean_loss >= finished[0].mean_loss:
@@ -186,7 +228,7 @@ def start_model_search(
     entrants = [*race.entrants, *([together.entrant] if together else [])]
     chosen = _chosen(recipe, race, together)
     if _needs_no_validation(recipe, finished[0].name, together):
-        with contextlib.suppress(ConfigError):  # data that is split already stays as it is
+        with suppress(ConfigError):  # data that is split already stays as it is
             own, data = load({"val_size": 0.0})
             chosen = replace(chosen, data_settings=own.data_settings)
     ended = "interrupted, once more ends at once; " if race.was_interrupted else ""
@@ -195,15 +237,13 @@ def start_model_search(
     found = ModelSearch(
         run=run,
         standings=tuple(standings(entrants, race.whole, race.target)),
-        notes=rows.notes,
+        notes=race.rows.notes,
         chosen=chosen.model,
         weights=dict(zip(together.names, together.weights, strict=True)) if together else {},
     )
     if run.folder is not None:
         write_json(run.folder / JSON, found.to_json())
         write_text(run.folder / HTML, _page(found, data.name).render())
-    if race.was_interrupted:
-        raise KeyboardInterrupt(f"the best so far is saved in {run.folder}: {found.sentence}")
     return found
 
 

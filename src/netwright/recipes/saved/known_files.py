@@ -59,12 +59,17 @@ SEARCH = Layout(
     ),
     folders={"locks": Layout(files=frozenset({"journal", "study"}))},
 )
+MODEL_SEARCH = Layout(
+    files=frozenset({"race.yaml", ".lock"}),
+    folders={r"[a-z0-9-]+-\d+": _sealed("fit.safetensors")},
+)
 COMPARISON = Layout(files=frozenset({"compare.html", "compare.json"}))
 
 # The kind of a folder, the file that tells it, and what it holds; the first that fits is it.
 KINDS: tuple[tuple[str, str, Layout], ...] = (
     ("run", "config.yaml", RUN),
     ("search", "search.yaml", SEARCH),
+    ("search over models", "race.yaml", MODEL_SEARCH),
     ("comparison", "compare.json", COMPARISON),
     ("checkpoint", "state.json", CHECKPOINT),
     ("model", "config.json", MODEL),

@@ -65,13 +65,16 @@ def _kind(folder: Folder) -> tuple[str, Layout]:
 def _about(check: FolderCheck, kind: str) -> dict[str, str]:
     """What its files say of it, in a few words each; none of it is trusted further."""
     values = check.values
-    recipe = _get(values, "config.yaml") or _get(values, "search.yaml", "recipe") or {}
+    plan = next((values[name] for name in ("search.yaml", "race.yaml") if name in values), {})
+    recipe = _get(values, "config.yaml") or _get(plan, "recipe") or {}
+    models = _get(plan, "models")
     saved = values.get("model/config.json", values.get(SETTINGS))
     packages = _get(values, "env.json", "packages")
     steps = sorted({step for step in map(_step_of, check.tensors) if step is not None})
     mark = next((mark for name, mark, _ in KINDS if name == kind), "")
     told = {
-        "model": _get(recipe, "model", "name") or _get(saved, "name"),
+        "model": not models and (_get(recipe, "model", "name") or _get(saved, "name")),
+        "models": ", ".join(map(str, models)) if isinstance(models, list) else "",
         "data": _get(recipe, "data", "name") or _get(recipe, "data", "path") or _get(saved, "data"),
         "status": _get(values, "results.json", "status") or (kind == "run" and "not finished"),
         "trained by": packages

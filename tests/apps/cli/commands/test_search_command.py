@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from netwright.recipes.model_search.entrant import Entrant
 from netwright.recipes.model_search.race import Race
 from tests.apps.cli.conftest import Type
 
@@ -182,6 +183,63 @@ def test_ctrl_c_in_a_search_over_models_says_what_is_saved(
     typed = type_in("search", "iris", "--models", "softmax")
     assert typed.code == 130
     assert typed.err.split("\n")[0] == ("interrupted; no model has finished, and nothing is saved")
+
+
+def test_a_search_over_models_that_was_stopped_is_resumed(
+    type_in: Type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(Race, "_fit", stopped_after(Race._fit, 3))
+        typed = type_in("search", "iris", "--models", "softmax,decision-tree", "--folds", 2)
+    assert typed.code == 143
+    folder = "searches/models-iris-001"
+    assert typed.err.splitlines()[-1] == (
+        f"to go on with the search: netwright search --resume {folder}"
+    )
+    refused = type_in("search", "--resume", folder, "--trials", 3)
+    assert f"--trials is for the settings of a model: {folder} searches models" in refused.err
+    refused = type_in("search", "--resume", folder, "--models", "mlp")
+    assert f"{folder} already defines the search" in refused.err
+    assert type_in("verify", folder).code == 0
+    fits: list[str] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(Race, "_fit", stopped_after(Race._fit, 9, fits))
+        answer = type_in("search", "--resume", folder, "--json", "--max-time", "9m")
+    assert answer.code == 0, answer.err
+    assert fits == ["decision-tree"]
+    board = json.loads(answer.out)["leaderboard"]
+    assert {one["name"] for one in board} >= {"softmax", "decision-tree"}
+    assert not (tmp_path / folder).exists()
+
+
+def stopped_after(fit: Any, count: int, fits: list[str] | None = None) -> Any:
+    """The same as `fit`, and SIGTERM's end in the place of one that comes after so many."""
+    made = [] if fits is None else fits
+
+    def fit_or_stop(race: Race, entrant: Entrant, number: int) -> None:
+        if len(made) == count:
+            raise SystemExit(143)
+        made.append(entrant.name)
+        fit(race, entrant, number)
+
+    return fit_or_stop
+
+
+@pytest.mark.slow
+def test_a_search_over_models_that_is_killed_is_resumed(type_in: Type, tmp_path: Path) -> None:
+    process = started(tmp_path, "search", "iris", "--models", "softmax,random-forest")
+    until = time.monotonic() + 600
+    while not (tmp_path / "searches/models-iris-001/softmax-2").exists():
+        if process.poll() is not None or time.monotonic() > until:
+            process.kill()
+            raise RuntimeError(process.communicate()[1])
+        time.sleep(0.01)
+    process.kill()
+    process.communicate(timeout=600)
+    answer = type_in("search", "--resume", "searches/models-iris-001", "-q")
+    assert answer.code == 0, answer.err
+    assert "to predict: netwright predict runs/" in answer.out
 
 
 def test_options_of_one_kind_of_search_are_refused_in_the_other(type_in: Type) -> None:

@@ -1,6 +1,7 @@
 """`netwright search`: try settings of a recipe, or models on a table."""
 
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,7 +19,6 @@ from netwright.apps.cli.recipe_options import (
 from netwright.apps.cli.typed_recipe import parse_seconds, typed_recipe
 
 if TYPE_CHECKING:
-    from netwright.data.dataset import Data
     from netwright.recipes.model_search.search_models import ModelSearch
     from netwright.recipes.plan.recipe import Recipe
     from netwright.recipes.search.study import Study
@@ -70,7 +70,8 @@ def search(  # noqa: PLR0913, PLR0917 - one argument an option
     max_time: Annotated[
         str | None,
         typer.Option(
-            help="Stop after this time: 90s, 10m, 2h. Without a model the last fit may take longer."
+            help="Stop after this time: 90s, 10m, 2h. Without a model: of the whole search, also "
+            "where it is resumed; the last fit may take longer."
         ),
     ] = None,
     seed: Annotated[
@@ -92,7 +93,8 @@ def search(  # noqa: PLR0913, PLR0917 - one argument an option
     """Search for the best settings of a model, or for the best model for a table.
 
     Settings: run the same command with --out elsewhere to help. Models: all learn the same folds,
-    models that fall behind are dropped, the best or a stack of them becomes a run.
+    models that fall behind are dropped, the best or a stack of them becomes a run. A search that
+    was stopped or killed goes on by --resume.
 
     netwright search flowers.csv --target species --max-time 5m
     netwright search mlp digits --trials 30
@@ -101,95 +103,118 @@ def search(  # noqa: PLR0913, PLR0917 - one argument an option
     netwright search --resume searches/mine --trials 100
     """
     from netwright.core.errors import ConfigError
-    from netwright.core.terminal.console import print_message
-    from netwright.recipes.judging.folds import foldable
-    from netwright.recipes.model_search.search_models import FOLDS, start_model_search
     from netwright.recipes.plan.recipe import parse_recipe
-    from netwright.recipes.plan.sources import load_configured
-    from netwright.recipes.search.search import SearchRequest, resume_search, start_search
 
-    seconds = None if max_time is None else parse_seconds(max_time)
+    limit = None if max_time is None else parse_seconds(max_time)
     quiet = quiet or as_json
     given_data = {
         "target": tuple(target) if target else None,
         "text": text,
         "drop_missing_target": drop_missing_target or None,
     }
-    how: dict[str, Any] = {
-        "metric": metric,
-        "sampler": sampler,
-        "pruner": pruner,
-        "storage": storage,
-    }
-    for_settings = {**how, "space": space or None, "trials": trials}
+    how = {"metric": metric, "sampler": sampler, "pruner": pruner}
+    of_models = {"models": models, "folds": folds}
+    of_settings = {**how, "space": space or None, "trials": trials, "storage": storage}
+    words = (model, data, config, settings, epochs, seed, out)
+
+    def typed(model: str | None, data: str | None) -> "Recipe":
+        given_train = {"epochs": epochs}
+        return parse_recipe(
+            typed_recipe(config or [], model, data, seed, settings or [], given_data, given_train)
+        )
+
     try:
-        if resume is None and not config and _names_data_alone(model, data):
-            for name, value in for_settings.items():
-                if value is not None:
-                    raise ConfigError(f"--{name} is for the settings of a model: name the model")
-            recipe = parse_recipe(
-                typed_recipe([], None, model, seed, settings or [], given_data, {"epochs": epochs})
-            )
-            try:
-                found = start_model_search(
-                    lambda more: _loaded(recipe, more),
-                    lambda own, rows: foldable(own.data, own.data_settings, rows, keeps_test=True),
-                    models=tuple(filter(None, map(str.strip, (models or "").split(",")))),
-                    folds=FOLDS if folds is None else folds,
-                    max_time=seconds,
-                    out=out,
-                    quiet=quiet,
-                )
-            except KeyboardInterrupt as interrupt:
-                print_message(f"interrupted; {str(interrupt) or 'nothing is saved'}")
-                raise
-            _show_models(found, as_json=as_json)
-            return
-        for name, value in {"models": models, "folds": folds}.items():
-            if value is not None:
-                raise ConfigError(f"--{name} is for a search over models: name no model")
         if resume is not None:
-            said = (
-                model,
-                data,
-                config,
-                settings,
-                space,
-                *given_data.values(),
-                epochs,
-                seed,
-                out,
-                metric,
-                sampler,
-                pruner,
-            )
+            said = (*words, space, *given_data.values(), *how.values(), *of_models.values())
             if any(word not in (None, []) for word in said):
                 raise ConfigError(
                     f"{resume} already defines the search: --resume can only be combined with "
                     f"--trials, --max-time and the --storage of a server"
                 )
-            study = resume_search(
-                resume, trials=trials, storage=storage, max_time=seconds, quiet=quiet
+            _resume(resume, trials, storage, limit, quiet=quiet, as_json=as_json)
+        elif not config and _names_data_alone(model, data):
+            for name, value in of_settings.items():
+                if value is not None:
+                    raise ConfigError(f"--{name} is for the settings of a model: name the model")
+            _search_models(
+                typed(None, model), models, folds, limit, out, quiet=quiet, as_json=as_json
             )
         else:
-            recipe = parse_recipe(
-                typed_recipe(
-                    config or [],
-                    model,
-                    data,
-                    seed,
-                    settings or [],
-                    given_data,
-                    {"epochs": epochs},
-                )
-            )
-            given = {name: value for name, value in for_settings.items() if value is not None}
-            asked = SearchRequest(seed=recipe.seed, **given)
-            study = start_search(
-                recipe, load_configured(recipe), asked, out=out, max_time=seconds, quiet=quiet
-            )
+            for name, value in of_models.items():
+                if value is not None:
+                    raise ConfigError(f"--{name} is for a search over models: name no model")
+            given = {name: value for name, value in of_settings.items() if value is not None}
+            _search_settings(typed(model, data), given, limit, out, quiet=quiet, as_json=as_json)
     except KeyboardInterrupt:
         raise typer.Exit(130) from None  # typer would make an Abort of it
+
+
+def _resume(
+    folder: Path,
+    trials: int | None,
+    storage: str | None,
+    limit: float | None,
+    *,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Go on with a search of either kind."""
+    from netwright.core.errors import ConfigError
+    from netwright.recipes.model_search.race_plan import has_race_plan
+    from netwright.recipes.model_search.typed_search import resume_model_search
+    from netwright.recipes.search.search import resume_search
+
+    if not has_race_plan(folder):
+        study = resume_search(folder, trials=trials, storage=storage, max_time=limit, quiet=quiet)
+        _show(study, as_json=as_json)
+        return
+    for name, value in {"trials": trials, "storage": storage}.items():
+        if value is not None:
+            raise ConfigError(f"--{name} is for the settings of a model: {folder} searches models")
+    with _telling_of_interrupt(f"{folder} is as it was"):
+        found = resume_model_search(folder, max_time=limit, quiet=quiet)
+    _show_models(found, as_json=as_json)
+
+
+def _search_models(
+    recipe: "Recipe",
+    models: str | None,
+    folds: int | None,
+    limit: float | None,
+    out: Path | None,
+    *,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    from netwright.recipes.model_search.search_models import FOLDS, ModelSearchRequest
+    from netwright.recipes.model_search.typed_search import search_recipe
+
+    asked = ModelSearchRequest(
+        models=tuple(filter(None, map(str.strip, (models or "").split(",")))),
+        folds=FOLDS if folds is None else folds,
+        max_time=limit,
+    )
+    with _telling_of_interrupt("nothing is saved"):
+        found = search_recipe(recipe, asked, out=out, quiet=quiet)
+    _show_models(found, as_json=as_json)
+
+
+def _search_settings(
+    recipe: "Recipe",
+    given: dict[str, Any],
+    limit: float | None,
+    out: Path | None,
+    *,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    from netwright.recipes.plan.sources import load_configured
+    from netwright.recipes.search.search import SearchRequest, start_search
+
+    asked = SearchRequest(seed=recipe.seed, **given)
+    study = start_search(
+        recipe, load_configured(recipe), asked, out=out, max_time=limit, quiet=quiet
+    )
     _show(study, as_json=as_json)
 
 
@@ -201,19 +226,16 @@ def _names_data_alone(model: str | None, data: str | None) -> bool:
     return model is not None and data is None and model not in MODELS and names_data(model)
 
 
-def _loaded(recipe: "Recipe", more: dict[str, Any]) -> tuple["Recipe", "Data"]:
-    """The recipe with these settings of its data, and the data."""
-    from netwright.core.errors import ConfigError
-    from netwright.data.catalog import SOURCES
-    from netwright.data.source import DataConfig
-    from netwright.recipes.plan.sources import load_configured
+@contextmanager
+def _telling_of_interrupt(before: str) -> Iterator[None]:
+    """Say what Ctrl-C has left of a search over models; `before` it began."""
+    from netwright.core.terminal.console import print_message
 
-    kinds = SOURCES.load(recipe.data).inputs  # none: known only once it is read
-    is_other = bool(kinds) and "features" not in kinds
-    if is_other or not isinstance(recipe.data_settings, DataConfig):
-        raise ConfigError(f"a search over models is for tables, not for {recipe.data}")
-    changed = replace(recipe, data_settings=replace(recipe.data_settings, **more))
-    return changed, load_configured(changed)
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        print_message(f"interrupted; {str(interrupt) or before}")
+        raise
 
 
 def _show_models(found: "ModelSearch", *, as_json: bool) -> None:
