@@ -9,6 +9,7 @@ from tests.hostile import (
     image_cases,
     import_cases,
     json_cases,
+    race_cases,
     recipe_cases,
     run_cases,
     search_cases,
@@ -25,6 +26,7 @@ MODULES = (
     weight_cases,
     import_cases,
     search_cases,
+    race_cases,
     table_cases,
     image_cases,
     shard_cases,
@@ -50,6 +52,8 @@ THINNED = {
     "search: plans and folders": 14,
     "search: journals": 8,
     "search: databases": 6,
+    "search over models: files": 20,
+    "search over models: plans": 8,
     "tables: content": 16,
     "images: files": 16,
     "images: folders": 6,
@@ -75,6 +79,7 @@ VERIFIED = {
     "search: files": "verify search",
     "search: journals": "verify search",
     "search: databases": "verify search",
+    "search over models: files": "verify race",
 }
 # Tried once more by a Python of their own, as a person would: nothing is imported before.
 NEW_PROCESS = (

@@ -1,12 +1,15 @@
 """What honest people left: small data, small runs and searches on it, to be copied and spoilt."""
 
 import random
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 from PIL import Image
 
 from netwright.recipes.fitting import training
+from netwright.recipes.model_search import kept_fits
+from netwright.recipes.model_search.kept_fits import KeptFits
 from tests.hostile.jail import run_jailed
 
 WORDS = ("the", "cat", "sat", "on", "a", "mat", "and", "saw", "dog")
@@ -27,6 +30,7 @@ RUNS = {
 }
 SEARCH = "search mlp table.csv --target y --trials 1 --epochs 1 --space train.lr=0.1|0.2 --quiet"
 SEARCHES = {"search": SEARCH, "database": f"{SEARCH} --storage sqlite"}
+RACE = "search table.csv --target y --models softmax,decision-tree --folds 2 --quiet --out raced"
 
 
 def make_honest(folder: Path) -> None:
@@ -36,6 +40,11 @@ def make_honest(folder: Path) -> None:
         _train(folder, f"{command} --out {name}", _keep_members if name == "members" else None)
     for name in ("model", "results.json"):  # as a run that was killed after its second member
         _take_away(folder / "members" / name)
+    _train(folder, RACE, _keep_fits)
+    (folder / "searches/models-table-csv-001").rename(folder / "race")
+    for name in ("searches", "raced"):
+        shutil.rmtree(folder / name)
+    shutil.rmtree(folder / "race/decision-tree-1")  # as one that was killed in its last fit
     (folder / "home").rename(folder / "done")
 
 
@@ -73,6 +82,15 @@ def _train(folder: Path, command: str, before: Callable[[], None] | None) -> Non
 
 def _keep_members() -> None:
     vars(training)["delete_member_checkpoints"] = lambda *_, **__: None
+
+
+def _keep_fits() -> None:
+    vars(kept_fits)["KeptFits"] = _Kept
+
+
+class _Kept(KeptFits):
+    def remove(self) -> None:
+        """Leave everything, as a search that was killed does."""
 
 
 def _take_away(path: Path) -> None:
