@@ -65,7 +65,7 @@ def _kind(folder: Folder) -> tuple[str, Layout]:
 def _about(check: FolderCheck, kind: str) -> dict[str, str]:
     """What its files say of it, in a few words each; none of it is trusted further."""
     values = check.values
-    plan = next((values[name] for name in ("search.yaml", "race.yaml") if name in values), {})
+    plan: Any = next((values[name] for name in ("search.yaml", "race.yaml") if name in values), {})
     recipe = _get(values, "config.yaml") or _get(plan, "recipe") or {}
     models = _get(plan, "models")
     saved = values.get("model/config.json", values.get(SETTINGS))
