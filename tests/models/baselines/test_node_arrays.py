@@ -25,6 +25,9 @@ def test_trees_of_different_depth_are_walked_at_once() -> None:
     assert int(arrays.depth) == 5
     by_tree = arrays(torch.tensor(x))[..., 0]
     np.testing.assert_allclose(by_tree.T, [one.predict(x) for one in grown], rtol=1e-6)
+    by_columns = torch.tensor(x.T.copy()).T  # as a table that is stored column by column
+    assert torch.equal(arrays(by_columns)[..., 0], by_tree)
+    assert arrays(torch.zeros(0, 3)).shape == (0, 3, 1)
 
 
 def test_an_input_at_the_threshold_goes_left_and_the_next_number_goes_right() -> None:
