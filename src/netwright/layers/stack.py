@@ -5,6 +5,9 @@ from collections.abc import Sequence
 
 from torch import nn
 
+# One for all stacks: it has nothing of its own, and to make one takes as long as a layer's step.
+FLATTEN = nn.Flatten()
+
 
 class Stacked(nn.Module):
     """A module that may be a stack, and says so by its kind: a name is anybody's."""

@@ -20,7 +20,7 @@ from netwright.layers.activations import ACTIVATIONS, build_activation
 from netwright.layers.features.category_embeddings import CategoryEmbeddings
 from netwright.layers.initializers import INITIALIZERS, initialize
 from netwright.layers.residual import Residual, value_at_zero
-from netwright.layers.stack import Stacked
+from netwright.layers.stack import FLATTEN, Stacked
 from netwright.models.model import Model
 
 
@@ -92,7 +92,7 @@ class MLP(Model, Stacked):
 
     def stack(self) -> list[nn.Module] | None:
         """What `forward` calls, where no vectors of categories come first."""
-        return None if self.embeddings is not None else [nn.Flatten(), self.hidden, self.head]
+        return None if self.embeddings is not None else [FLATTEN, self.hidden, self.head]
 
     @classmethod
     def is_linear(cls, config: MLPConfig) -> bool:

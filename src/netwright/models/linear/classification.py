@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from netwright.core.card import Card
 from netwright.core.config import Config
 from netwright.data.spec import DataSpec, InputKind, TargetKind
-from netwright.layers.stack import Stacked
+from netwright.layers.stack import FLATTEN, Stacked
 from netwright.models.model import Model
 
 
@@ -56,7 +56,7 @@ class SoftmaxRegression(Model, Stacked):
 
     def stack(self) -> list[nn.Module]:
         """What `forward` calls."""
-        return [nn.Flatten(), self.scores]
+        return [FLATTEN, self.scores]
 
     @classmethod
     def is_linear(cls, config: Config) -> bool:

@@ -15,7 +15,7 @@ from netwright.core.card import Card
 from netwright.core.config import Config, Doc, NotNegative
 from netwright.core.learner import Examples, Learner
 from netwright.data.spec import DataSpec, InputKind, TargetKind
-from netwright.layers.stack import Stacked
+from netwright.layers.stack import FLATTEN, Stacked
 from netwright.metrics.samples import weighted_mean
 from netwright.models.linear.least_squares import Solver, solve_least_squares
 from netwright.models.model import Model
@@ -63,7 +63,7 @@ class LinearRegression(Model, Stacked):
 
     def stack(self) -> list[nn.Module]:
         """What `forward` calls."""
-        return [nn.Flatten(), self.affine]
+        return [FLATTEN, self.affine]
 
     @classmethod
     def is_linear(cls, config: Config) -> bool:

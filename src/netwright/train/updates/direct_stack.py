@@ -227,15 +227,14 @@ def direct_stack(network: nn.Module, task: Task, config: TrainConfig) -> DirectS
 
 
 def _is_known(layer: nn.Module) -> bool:
-    if "forward" in vars(layer):
+    kind, own = type(layer), vars(layer)  # asked of every layer in every step
+    if "forward" in own:
         return False
-    kind = type(layer)
-    if isinstance(layer, nn.Flatten):
-        return kind is nn.Flatten and (layer.start_dim, layer.end_dim) == (1, -1)
-    if isinstance(layer, nn.Dropout):
-        return kind is nn.Dropout and layer.p < 1
-    in_place = getattr(layer, "inplace", False)
-    return kind is nn.Linear or (kind in SLOPES and not in_place)
+    if kind is nn.Flatten:
+        return (own["start_dim"], own["end_dim"]) == (1, -1)
+    if kind is nn.Dropout:
+        return bool(own["p"] < 1)
+    return kind is nn.Linear or (kind in SLOPES and not own.get("inplace"))
 
 
 def _stage(layer: nn.Module) -> _Stage:
@@ -252,8 +251,7 @@ def _add(weight: Tensor, gradient: Tensor) -> None:
 
 
 def _is_same(layer: nn.Module, before: nn.Module) -> bool:
-    # A new `nn.Flatten` is made for each look at a model: it has nothing of its own.
-    return (layer is before or type(layer) is type(before) is nn.Flatten) and _is_known(layer)
+    return layer is before and _is_known(layer)
 
 
 def _is_hooked(weight: Tensor) -> bool:
