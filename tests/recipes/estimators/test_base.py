@@ -311,7 +311,11 @@ def test_a_frame_names_features_and_target(blobs: Rows, tmp_path: Path) -> None:
             {"test_size": 0.2},
             "'test_size' is not a setting of NetClassifier: hold rows out before fit",
         ),
-        ({"patience": 3}, "patience needs 'val/loss', but arrays has no val split"),
+        (
+            {"patience": 3},
+            "patience needs 'val/loss', but arrays has no val split: set val_size, or "
+            "monitor=train/loss",
+        ),
         ({"val_size": 2}, "data.val_size must be less than 1.0, got 2"),
         (
             {"batch_size": 99, "val_size": 0.0},

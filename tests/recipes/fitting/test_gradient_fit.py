@@ -56,7 +56,7 @@ def test_the_best_weights_are_kept(moons: Data, tmp_path: Path) -> None:
 
 def test_patience_needs_validation_rows(moons: Data) -> None:
     without = replace(moons, val=None)
-    with pytest.raises(ConfigError, match="patience needs 'val/loss', but moons has no val split"):
+    with pytest.raises(ConfigError, match="but moons has no val split: set val_size, or mon"):
         prepare(nn.Linear(2, 2), without, patience=1)
 
 

@@ -7,12 +7,18 @@ from typing import Any
 import pytest
 
 import netwright as nw
+from netwright.core.config import field_names
 from netwright.core.errors import ConfigError
 from netwright.data.catalog import SOURCES
 from netwright.data.dataset import Data
 from netwright.recipes.fitting.fit import put_together
 from netwright.recipes.fitting.prepared import Prepared
-from netwright.recipes.fitting.unused_settings import unused_notes, unused_settings
+from netwright.recipes.fitting.unused_settings import (
+    SAYS_MORE_OF,
+    idle_notes,
+    unused_notes,
+    unused_settings,
+)
 from netwright.recipes.plan.recipe import Recipe, parse_recipe
 from netwright.train.settings import TrainConfig
 
@@ -78,6 +84,29 @@ def test_quiet_runs_keep_the_note_in_their_results(tmp_path: Path) -> None:
     assert plain.results["notes"] == []
     ensemble = nw.fit("bagging", "diabetes", of="ridge", members=2, lr=0.1, save=False, quiet=True)
     assert [note[:35] for note in ensemble.results["notes"]].count(wanted[0][:35]) == 1
+
+
+def test_a_setting_without_the_one_that_it_says_more_of_is_idle() -> None:
+    assert {*SAYS_MORE_OF, *SAYS_MORE_OF.values()} <= set(field_names(TrainConfig))
+    assert idle_notes(TrainConfig(), updates=1) == ()
+    alone = TrainConfig(smooth_over="others", average_decay=0.9)
+    assert idle_notes(alone, updates=1) == (
+        "smooth_over has no effect without label_smoothing",
+        "average_decay has no effect without average",
+    )
+    beside = TrainConfig(label_smoothing=0.1, average="exponential", average_decay=0.9)
+    assert idle_notes(beside, updates=1) == ()
+
+
+def test_a_warm_up_that_outlasts_the_run_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert idle_notes(TrainConfig(warmup=9), updates=9) == ()
+    small: dict[str, Any] = {"hidden": (2,), "save": False, "warmup": 7}
+    note = "the warm-up of 7 updates is longer than the run, 6: the learning rate does not get to "
+    run = nw.fit("mlp", "moons", epochs=9, max_steps=6, **small)
+    assert f"note: {note}" in capsys.readouterr().err
+    (kept,) = run.results["notes"]
+    assert kept.startswith(note)
+    assert nw.fit("mlp", "moons", epochs=1, quiet=True, **small).results["notes"] == []
 
 
 def test_an_estimator_which_prints_nothing_warns(diabetes: Data) -> None:

@@ -13,6 +13,7 @@ from netwright.data.batches.split import SourceSplit
 from netwright.data.dataset import Data
 from netwright.recipes.fitting.outcome import Outcome
 from netwright.recipes.fitting.prepared import Prepared, RunContext
+from netwright.recipes.fitting.unused_settings import idle_notes
 from netwright.recipes.plan.convex_training import goes_to_optimum, has_optimum, is_whole_loss
 from netwright.recipes.plan.recipe import Recipe
 from netwright.recipes.plan.recipe_file import read_own_recipe
@@ -92,6 +93,9 @@ def gradient_fit(prepared: Prepared, here: RunContext) -> Outcome:
                     print_warning(remark)
             if here.folder is not None and here.ranks.is_first:
                 _write_again(here.folder, prepared.recipe)
+        idle = idle_notes(config, min(state.all_updates, config.max_steps or state.all_updates))
+        for note in () if here.quiet else idle:
+            print_warning(note)
         trainer.fit(state, data)
     kept = best if best is not None and best.weights and best.restore_best else None
     return Outcome(
@@ -104,7 +108,7 @@ def gradient_fit(prepared: Prepared, here: RunContext) -> Outcome:
         seconds=state.elapsed,
         compile_seconds=state.compile_seconds,
         finished=not state.is_cut_short,
-        notes=(*_describe_passed_over(state), *state.notes),
+        notes=(*idle, *_describe_passed_over(state), *state.notes),
         layer_history=doctor.seen,
         ending=_ending(state, convergence),
         lr=None if prepared.own.optimizer is None else first_rate(state.optimizer),
@@ -220,11 +224,16 @@ def check_monitor(config: TrainConfig, data: Data, task: Task) -> None:
         hint = nearest(config.monitor, known) or f"; there are {', '.join(known)}"
         raise ConfigError(f"monitor {config.monitor!r} is not measured{hint}")
     if data.val is None and config.eval_every is not None:
-        raise ConfigError(f"eval_every needs a val split, which {data.name} does not have")
+        raise ConfigError(
+            f"eval_every needs a val split, which {data.name} does not have: set val_size"
+        )
     if task.unmeasured and config.monitor.startswith("val/") and config.patience is not None:
         raise ConfigError(f"patience needs {config.monitor!r}, but {task.unmeasured}")
     if config.monitor.startswith("val/") and data.val is None and config.patience is not None:
-        raise ConfigError(f"patience needs {config.monitor!r}, but {data.name} has no val split")
+        raise ConfigError(
+            f"patience needs {config.monitor!r}, but {data.name} has no val split: set val_size, "
+            f"or monitor=train/loss"
+        )
 
 
 def _early_stopping(config: TrainConfig, data: Data, task: Task) -> EarlyStopping | None:

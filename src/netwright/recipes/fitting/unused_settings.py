@@ -1,7 +1,8 @@
-"""Settings of training that a rule of its own does not heed, and the note that says so.
+"""Settings of training without effect, and the notes that say so.
 
-Most sweep over models with the same settings for all, so they are no mistake; who believes that
-weight_decay regularises a closed form is to read that it does not, and what does.
+A rule of its own heeds few of them. In a sweep over models with the same settings for all that is
+no mistake; who believes that weight_decay regularises a closed form is to read that it does not,
+and what does. In training by gradients some act only beside another, or in a run that is longer.
 """
 
 from collections.abc import Sequence
@@ -15,6 +16,12 @@ from netwright.recipes.fitting.prepared import Prepared
 from netwright.train.callback import Callback
 from netwright.train.setting_marks import Heeded
 from netwright.train.settings import TrainConfig, settings_marked
+
+SAYS_MORE_OF = {  # a setting -> the one without which it has no effect
+    "smooth_over": "label_smoothing",
+    "average_decay": "average",
+    "teacher_forcing_decay": "teacher_forcing_end",
+}
 
 
 def unused_settings(config: TrainConfig) -> tuple[str, ...]:
@@ -39,6 +46,22 @@ def unused_notes(prepared: Prepared) -> tuple[str, ...]:
         return (said,)
     own = ", ".join(f"model.{one}" for one in field_names(type(recipe.model_settings)))
     return (f"{said}: {who} {f'is set by {own}' if own else 'has no settings'}",)
+
+
+def idle_notes(config: TrainConfig, updates: int) -> tuple[str, ...]:
+    """What to say of settings that change nothing in a run by gradients of so many updates."""
+    given = changed_fields(config)
+    notes = [
+        f"{name} has no effect without {other}"
+        for name, other in SAYS_MORE_OF.items()
+        if name in given and other not in given
+    ]
+    if config.warmup > updates:
+        notes.append(
+            f"the warm-up of {config.warmup:,} updates is longer than the run, {updates:,}: "
+            f"the learning rate does not get to its full height"
+        )
+    return tuple(notes)
 
 
 def check_callbacks(prepared: Prepared, given: Sequence[Callback]) -> None:
