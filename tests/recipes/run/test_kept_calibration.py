@@ -107,6 +107,13 @@ def test_refusals(noisy: pd.DataFrame, tmp_path: Path) -> None:
     out = tmp_path / "run"
     with pytest.raises(ConfigError, match="calibrate needs validation rows"):
         nw.fit("mlp", noisy, calibrate="temperature", val_size=0.0, out=out, **HOW)
+    with pytest.raises(ConfigError, match=r"needs 10 validation rows or more, .* has 9: raise val"):
+        nw.fit("mlp", noisy, calibrate="isotonic", validation=noisy[:9], out=out, **HOW)
+    sure = noisy[noisy["y"] == "yes"]
+    with pytest.raises(
+        ConfigError, match=r"rows of several classes, .* all of one: raise val_size"
+    ):
+        nw.fit("mlp", noisy, calibrate="temperature", validation=sure, out=out, **HOW)
     with pytest.raises(ConfigError, match="calibrate is for classes, diabetes has real targets"):
         nw.fit("ridge", "diabetes", calibrate="temperature", out=out, quiet=True)
     with pytest.raises(ConfigError, match="calibrate"):

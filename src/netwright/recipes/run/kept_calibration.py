@@ -4,6 +4,7 @@ The task divides logits by a temperature, or takes probabilities through rising 
 are calibrated: those of `predict`, of the metrics and views, and of an exported model.
 """
 
+import torch
 from torch import nn
 
 from netwright.core.devices import device_of
@@ -16,6 +17,7 @@ from netwright.recipes.run.validation_answers import validation_answers
 from netwright.train.tasks.classification import Classification
 from netwright.train.tasks.task import Task
 
+FEWEST = 10  # validation rows; of one or two, any probability can be made to look honest
 FEW = 1_000  # validation rows; with fewer, curves follow their chance
 
 
@@ -27,6 +29,16 @@ def check_calibration(how: str | None, data: Data) -> None:
         raise ConfigError(f"calibrate is for classes, {data.name} has {data.spec.target} targets")
     if data.val is None:
         raise ConfigError(f"calibrate needs validation rows, {data.name} has none: set val_size")
+    if len(data.val) < FEWEST:
+        raise ConfigError(
+            f"calibrate needs {FEWEST} validation rows or more, {data.name} has {len(data.val)}: "
+            f"raise val_size"
+        )
+    if len(torch.unique(data.val.targets)) < 2:
+        raise ConfigError(
+            f"calibrate needs validation rows of several classes, those of {data.name} are all of "
+            f"one: raise val_size"
+        )
 
 
 def keep_calibration(how: str | None, model: nn.Module, data: Data, task: Task) -> tuple[str, ...]:
