@@ -45,7 +45,7 @@ class HistBoostingConfig(BoostedTreesConfig):
         super().__post_init__()
         for name in self.increasing:
             if name in self.decreasing:
-                raise ConfigError(f"{name!r} cannot be increasing and decreasing")
+                raise ConfigError(f"increasing and decreasing must not both name {name!r}")
 
 
 class HistBoosting(BoostedTrees):
