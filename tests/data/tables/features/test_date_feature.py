@@ -42,6 +42,16 @@ def test_only_parts_that_vary_are_kept() -> None:
     np.testing.assert_allclose(feature.encode(table(*cells))[:, 1], expected, rtol=1e-6)
 
 
+def test_a_year_of_one_row_in_a_hundred_is_left_to_the_days() -> None:
+    """The last evening of a year is the next year in UTC: of 2013, 59 deviations off."""
+    days = [f"2013-{1 + row % 12:02}-{1 + row % 28:02}" for row in range(199)]
+    rare = fitted(*days, "2014-01-01")
+    assert rare.feature_names() == ("a_month", "a_weekday", "a_days")
+    assert np.abs(rare.encode(table("2014-03-01"))).max() < 5
+    assert rare.decode(rare.encode(table("2014-01-01"))[0].tolist()) == "2014-01-01"
+    assert "a_year" in fitted(*days, *["2014-01-01"] * 3).feature_names()
+
+
 def test_missing_training_dates_get_medians_and_an_indicator() -> None:
     feature = fitted("2024-01-01", "", "2024-01-03", "2024-01-02")
     assert feature.feature_names() == ("a_weekday", "a_days", "a_missing")

@@ -24,6 +24,11 @@ _WORDS = {
     "days": "days since first",
 }
 
+# A year with a smaller standard deviation is that of 99 in 100 rows: the rare ones would be 10 and
+# more when standardised, and so would each row of the year after, which drowns all other columns.
+# What the year could say of them, the days since the first do.
+YEAR_VARIES = 0.1
+
 
 def date_part(date: datetime, part: str, first: datetime) -> float:
     """A part of a date as a number: months 1 to 12, days of the week 0 (Monday) to 6."""
@@ -81,7 +86,7 @@ class DateFeature(Feature):
             name=column.name,
             form=form,
             first=first,
-            parts={part: scaling for part, scaling in parts.items() if scaling.std},
+            parts={part: scaling for part, scaling in parts.items() if _varies(part, scaling)},
             has_indicator=None in train,
         )
 
@@ -163,6 +168,10 @@ class DateFeature(Feature):
             parts={part: Scaling(**scaling) for part, scaling in values["parts"].items()},
             has_indicator=values["has_indicator"],
         )
+
+
+def _varies(part: str, scaling: Scaling) -> bool:
+    return scaling.std >= YEAR_VARIES if part == "year" else scaling.std > 0
 
 
 def _values(dates: Sequence[datetime | None], part: str, first: datetime) -> NDArray[np.float64]:
