@@ -15,7 +15,8 @@ MARKED = {
     Resume.REGROUPS: "optimizer unfreeze_every layer_decay penalize",
     Resume.READS: "batch_size accumulate",
     Heeded.BY_EACH_MEMBER: "max_steps patience restore_best on_non_finite",
-    Heeded.BY_ANY_RULE: "max_time class_weight threshold calibrate track rank_timeout device",
+    Heeded.BY_ANY_RULE: "max_time class_weight threshold calibrate track doctor rank_timeout "
+    "workers device",
     Typed.AS_OPTION: "epochs batch_size max_steps max_time optimizer lr weight_decay freeze "
     "unfreeze_every layer_decay patience eval_every track profile precision device",
     ConvexSearch.IMPOSSIBLE: "batch_size accumulate optimizer_options kernel schedule "
