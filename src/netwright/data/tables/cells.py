@@ -27,8 +27,9 @@ NUMERIC_DATES = (
     *("iso", "%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%m-%d-%Y", "%d-%m-%Y"),
     *("%d.%m.%y", "%m/%d/%y", "%d/%m/%y"),
 )
-# Months in English, whole or by three letters: 3 Mar 2021, 03-March-2021, 3-Mar-21; Mar 3, 2021.
-_DAY_MONTH = r"(?P<day>\d{1,2})[ -](?P<month>[A-Za-z]{3,9})\.?[ -]"
+# Months in English, whole or by three letters: 3 Mar 2021, 03-March-2021, 3-Mar-21; Mar 3, 2021;
+# 03MAR2021 and 03MAR21, as SAS writes them.
+_DAY_MONTH = r"(?P<day>\d{1,2})[ -]?(?P<month>[A-Za-z]{3,9})\.?[ -]?"
 NAMED_DATES = {
     "%d %b %Y": re.compile(rf"{_DAY_MONTH}(?P<year>\d{{4}})"),
     "%d %b %y": re.compile(rf"{_DAY_MONTH}(?P<year>\d{{2}})(?!\d)"),
@@ -59,7 +60,7 @@ def as_date(text: str, form: str) -> datetime | None:
     """
     if form == "iso" or text[4:5] == "-":
         try:
-            return datetime.fromisoformat(text).replace(tzinfo=None)
+            return datetime.fromisoformat(text.removesuffix(" UTC")).replace(tzinfo=None)
         except ValueError:
             return None
     return named_date(text, form) if form in NAMED_DATES else numeric_date(text, form)
@@ -83,7 +84,7 @@ def named_date(text: str, form: str) -> datetime | None:
     if found is None or month is None:
         return None
     year, rest = found["year"], text[found.end() :]
-    if rest and rest[0] not in {" ", "T"}:
+    if rest and rest[0] not in {" ", "T", ":"}:
         return None
     try:
         if len(year) == 2:
@@ -95,7 +96,8 @@ def named_date(text: str, form: str) -> datetime | None:
 
 
 def clock_time(text: str) -> time:
-    """The time beside a date, midnight where there is none: 10:30:00+02:00, 9:05, 3:15 PM."""
+    """The time beside a date, midnight where there is none: 10:30:00+02:00, 9:05, 3:15 PM GMT+2."""
+    text = re.sub(r" (UTC|[A-Z]{2,4}T)([+-]\d{1,2}(:?\d\d)?)?$", "", text)
     if not text:
         return time()
     half = re.fullmatch(r"(\d{1,2})(:\d\d(?::\d\d)?) ?([AaPp])\.?[Mm]\.?", text)
@@ -298,16 +300,25 @@ def _no_number(text: str) -> str:
     )
 
 
-def missing_hint(counts: Mapping[str, int], read: Callable[[str], float | None] = as_number) -> str:
+def are_mostly(counts: Mapping[str, int], read: Callable[[str], Value | None]) -> bool:
+    """Whether half of the cells can be read so; a tenth, where the others are signs such as -."""
+    others = "".join(text for text in counts if read(text) is None)
+    are_signs = bool(others) and not any(map(str.isalnum, others))
+    return share_of(counts, read) >= (0.1 if are_signs else 0.5)
+
+
+def missing_hint(
+    counts: Mapping[str, int], read: Callable[[str], float | datetime | None] = as_number
+) -> str:
     """The setting with which words that stand among numbers again and again are missing cells.
 
     Args:
         counts: text -> how many cells have it; a word of one cell is a slip.
-        read: what tells a number, None for a word.
+        read: what tells a number or a date, None for a word.
     """
     words = [text for text in counts if read(text) is None]
     are_marks = all(counts[word] > 1 and _WORD.fullmatch(word) for word in words)
-    if not are_marks or not 1 <= len(words) <= _FEW_MARKS or share_of(counts, read) < 0.5:
+    if not are_marks or not 1 <= len(words) <= _FEW_MARKS or not are_mostly(counts, read):
         return ""
     setting = quote(f"data.missing={','.join(words)}")
     return f"; if {in_quotes(words)} means missing, train with --set {setting}"
