@@ -61,8 +61,8 @@ def test_numbers_that_a_word_makes_categories_are_told_unless_the_user_wants_the
     )
     assert found is not None
     assert found.sentence == (
-        "what may be numbers is taken for categories: 'a' (80% of its cells are numbers; if '-' "
-        "means missing, train with --set data.missing=-)"
+        "what may be numbers or dates is taken for categories: 'a' (80% of its cells are numbers; "
+        "if '-' means missing, train with --set data.missing=-)"
     )
     assert "--set data.types.a=category" in found.fix
     plain = table_columns(table(), ["age", "height"], {}, is_in_time=False)

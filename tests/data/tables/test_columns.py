@@ -38,6 +38,12 @@ ITS = "'%s' begins with 0, which is lost in a number: "
 LOST = f"{ITS}--set data.types.zip=category if it is a code"
 
 
+FORMS = (
+    "its cells are dates in several forms, as '2023-02-01' and '13/02/2023': write all as "
+    "2024-12-31"
+)
+
+
 @for_each(
     ("name", "cells", "kind", "remark"),
     [
@@ -98,6 +104,9 @@ LOST = f"{ITS}--set data.types.zip=category if it is a code"
         ("customer_id", COUNT, "id", EACH),
         ("PassengerId", COUNT, "id", EACH),
         ("Unnamed: 0", COUNT, "id", EACH),
+        ("Unnamed: 0.1", COUNT, "id", EACH),
+        ("Unnamed: 1", COUNT, "number", ""),
+        ("a", ["2023-02-01", "13/02/2023", "5 Mar 2023"] * 2, "category", FORMS),
         ("paid", COUNT, "number", ""),
         ("VALID", COUNT, "number", ""),
         ("id", [*COUNT, "1"], "number", ""),

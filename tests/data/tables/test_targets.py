@@ -107,6 +107,14 @@ def test_labels_are_yes_or_no_in_any_writing() -> None:
     assert encoder.note(both, "y") == "target, label"
 
 
+def test_note_says_which_classes_differ_in_case_alone() -> None:
+    answers = table(y=["Yes", "yes", "no"])
+    said = TargetEncoder.fit(answers, ("y",), "auto").note(answers, "y")
+    assert said.endswith(
+        "3 values: 'Yes', 'no', 'yes'; 'Yes', 'yes' differ in capital letters alone"
+    )
+
+
 def test_note_shows_classes() -> None:
     encoder = TargetEncoder.fit(table(y=["No", "Yes"]), ("y",), "auto")
     assert encoder.note(table(y=["No"]), "y") == "target, class, 2 values: 'No', 'Yes'"
@@ -140,15 +148,20 @@ def test_unknown_class_is_refused(cell: str, sentence: str) -> None:
 
 
 def test_missing_targets_are_counted() -> None:
-    two = table(x=["1", "1", "1"], y=["1", "", ""])
+    two = table(x=["1", "1", "1", "1"], y=["1", "", "", "2"])
     with pytest.raises(DataError) as refusal:
         check_present(two, ("x", "y"), "; do this")
-    assert str(refusal.value) == "t.csv: 'y' is missing in 2 of 3 rows, first in line 3; do this"
+    assert str(refusal.value) == "t.csv: 'y' is missing in 2 of 4 rows, first in line 3; do this"
     encoder = TargetEncoder(kind="real", columns=("y",))
     with pytest.raises(
-        DataError, match=r"^t\.csv: 'y' is missing in 2 of 3 rows, first in line 3$"
+        DataError, match=r"^t\.csv: 'y' is missing in 2 of 4 rows, first in line 3$"
     ):
         encoder.encode(two)
+    ticked = table(y=["x", "", "x"])
+    with pytest.raises(DataError, match="line 3, and otherwise always 'x'; write what a blank"):
+        check_present(ticked, ("y",), "; do this")
+    with pytest.raises(DataError, match=r"first in line 3$"):  # new rows, perhaps few
+        check_present(ticked, ("y",))
 
 
 @for_each(

@@ -153,7 +153,7 @@ def find_doubted_categories(columns: Sequence[Column], see: str) -> Finding | No
     kind = shlex.quote(f"data.types.{doubted[0].name}=category")
     return Finding(
         illness="numbers-as-categories",
-        sentence=f"what may be numbers is taken for categories: {shown}",
+        sentence=f"what may be numbers or dates is taken for categories: {shown}",
         fix=f"Mend those cells, or say how they are to be read; to keep categories, --set {kind}",
         see=see,
     )

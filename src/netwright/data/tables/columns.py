@@ -15,14 +15,14 @@ from netwright.data.tables.cells import (
     check_commas,
     check_points,
     fitting_date_forms,
-    missing_hint,
     one_number_form,
     share_of,
     shortened,
 )
 from netwright.data.tables.column_cells import is_padded
-from netwright.data.tables.number_form import NumberForm, as_amount
-from netwright.data.tables.number_marks import CLEAR_SHARE, as_number, fitting_thousands
+from netwright.data.tables.doubted_texts import date_hint, number_hint, time_hint
+from netwright.data.tables.number_form import NumberForm
+from netwright.data.tables.number_marks import CLEAR_SHARE, as_number
 from netwright.data.tables.training_column import TrainingColumn
 
 GivenKind = Literal["number", "category", "date", "text"]
@@ -35,11 +35,11 @@ _CODE = 3  # digits of a code, at least
 _SENTENCE = 4  # words, on average, that tell texts from names
 # Whole numbers that all differ are an id only under such a name; an x of 0, 1, 2 ... is a number.
 _ID_NAME = re.compile(
-    r"(?i:(?:^|[_\W])(?:id|uuid|guid)$|^(?:index|idx|key|row|rownames|row_number|unnamed: 0)$)"
+    r"(?i:(?:^|[_\W])(?:id|uuid|guid)$|^(?:index|idx|key|row|rownames|row_number)$)"
+    r"|^Unnamed: 0(?:\.\d+)*$"  # by pandas, once more each time that it is written
     r"|(?<=[a-z])(?:Id|ID)$"
 )
 _NO_CELL = re.compile(r"<(\w+)>")  # as `values_table` writes a list or a picture
-_WITH_UNIT = re.compile(r"[+-]?[0-9][0-9.,]*[ \u00a0\u202f]?([^\W\d_]{1,5})")  # 12 kg
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,49 +195,14 @@ def reads_like_text(cells: Collection[str]) -> bool:
 def _infer_text(name: str, counts: Mapping[str, int]) -> Inference:
     total = sum(counts.values())
     ways = f"--set data.types.{name}=text learns from its words, --text {name} from it alone"
-    numbers = number_hint(counts)
-    hint = f"; {ways}" if reads_like_text(counts) else f"; {numbers}" if numbers else ""
+    doubt = number_hint(counts) or date_hint(counts) or time_hint(counts)
+    hint = f"; {doubt}" if doubt else f"; {ways}" if reads_like_text(counts) else ""
     if len(counts) == total:
         return Inference(kind="id", remark=f"every value is different (id-like{hint})")
     if len(counts) > _TEXT_SHARE * total:
         different = f"{len(counts)} of {total} values are different"
         return Inference(kind="free text", remark=f"{different} (free text{hint})")
-    return Inference(kind="category", remark=numbers)
-
-
-def number_hint(counts: Mapping[str, int]) -> str:
-    """That cells which are no plain numbers may be some, and how they are read so; or nothing."""
-    return spaced_thousands(counts) or _share_of_numbers(counts) or _unit_behind(counts)
-
-
-def _share_of_numbers(counts: Mapping[str, int]) -> str:
-    """How many of the cells are numbers, where most are, and how the others could be missing."""
-    share = share_of(counts, as_amount)
-    if share < 0.5:
-        return ""
-    return f"{share:.0%} of its cells are numbers{missing_hint(counts, as_amount)}"
-
-
-def _unit_behind(counts: Mapping[str, int]) -> str:
-    """That all cells are numbers with one unit behind them, and what to do about it."""
-    units: set[str] = set()
-    for text in counts:
-        found = _WITH_UNIT.fullmatch(text)
-        if found is None:
-            return ""
-        units.add(found[1])
-    if len(units) != 1:
-        return ""
-    unit = units.pop()
-    return f"its cells are numbers followed by {unit!r}: remove that to learn from the numbers"
-
-
-def spaced_thousands(counts: Mapping[str, int]) -> str:
-    """That all cells are numbers with spaces in them, which telephones have too; the setting."""
-    marks = {fitting_thousands(text) for text in counts if as_number(text) is None}
-    if marks != {"space"}:
-        return ""
-    return "its cells may be numbers: --set data.thousands=space reads 1 234 as 1234"
+    return Inference(kind="category", remark=doubt)
 
 
 def _one_form(column: TrainingColumn, forms: list[str]) -> str:

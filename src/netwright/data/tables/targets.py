@@ -27,7 +27,8 @@ from netwright.data.tables.cells import (
     share_of,
     shortened,
 )
-from netwright.data.tables.columns import number_hint, reads_like_text, spaced_thousands
+from netwright.data.tables.columns import reads_like_text
+from netwright.data.tables.doubted_texts import case_hint, number_hint, spaced_thousands
 from netwright.data.tables.number_form import PERCENT, NumberForm, read_form
 from netwright.data.tables.number_marks import CLEAR_SHARE, as_number
 from netwright.data.tables.raw_table import RawTable, listed
@@ -133,7 +134,7 @@ class TargetEncoder:
         """What the target column is."""
         if self.kind == "class":
             shown = listed([shortened(name) for name in self.class_names], 5)
-            hint = spaced_thousands(table.column(column).counts())
+            hint = spaced_thousands(table.column(column).counts()) or case_hint(self.class_names)
             said = f"target, class, {len(self.class_names)} values: {shown}"
             return f"{said}; {hint}" if hint else said
         if self.kind == "labels":
@@ -231,6 +232,9 @@ def check_present(table: RawTable, columns: Sequence[str], advice: str = "") -> 
     for column in columns:
         rows = np.flatnonzero(table.column(column).is_missing)
         if len(rows):
+            texts = list(table.column(column).counts())
+            if advice and len(texts) == 1:  # as a form gives it: ticked or not
+                advice = f", and otherwise always {shortened(texts[0])}; write what a blank means"
             raise DataError(
                 f"{table.name}: {column!r} is missing in {len(rows)} of {len(table)} rows, "
                 f"first in {table.row_name(int(rows[0]))}{advice}"

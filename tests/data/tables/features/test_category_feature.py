@@ -47,7 +47,7 @@ def test_missing_training_cells_are_a_category_of_their_own() -> None:
     feature = fitted("b", "", "b")
     assert feature.categories == ("b", "missing")
     np.testing.assert_array_equal(feature.encode(table("", "b")), [[0, 1], [1, 0]])
-    assert feature.note(1) == "category, 1 values, 1 missing (their own category)"
+    assert feature.note(1) == "category, 1 value, 1 missing (their own category)"
     assert feature.remarks(table("")) == []
 
 

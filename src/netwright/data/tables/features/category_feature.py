@@ -164,7 +164,8 @@ class CategoryFeature(Feature):
                 f"{self.distinct} distinct values; the {self.kept} most common kept, the rest is "
                 f"'other'{gone}"
             )
-        return f"category, {self.distinct} values{gone}"
+        values = "1 value" if self.distinct == 1 else f"{self.distinct} values"
+        return f"category, {values}{gone}"
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
