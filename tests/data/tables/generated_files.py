@@ -115,6 +115,8 @@ def generated_file(seed: int) -> tuple[bytes, str, str]:
         records[place] += draw.choice([delimiter, delimiter + "1", "\n", " ", "\n  ", '"'])
     if draw.random() < 0.2:
         records.insert(draw.randrange(len(records) + 1), draw.choice(["", "", "  ", "\t", '""']))
+    if draw.random() < 0.05:
+        records = [record + delimiter for record in records]
     if draw.random() < 0.15:  # as Excel writes it; now and then of another delimiter
         mark = draw.choice([delimiter, delimiter, delimiter, ";"])
         records.insert(0, draw.choice(["sep={}", "sep={}", "SEP={}", '"sep={}"']).format(mark))

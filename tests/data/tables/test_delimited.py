@@ -48,6 +48,8 @@ def test_quoted_fields_may_hold_anything_and_rows_keep_their_first_line() -> Non
             "a,b\n1,2\n".encode("utf-16"),
             "the file is UTF-16, according to its byte order mark (BOM)",
         ),
+        (b"a,b,\n1,2,\n", "the last column has no name and no value: left out"),
+        (b"a,b,, \n1,2,,NA\n", "the last 2 columns have no name and no value: left out"),
         (b"\na,b\n\n1,2\n  \n", "blank lines skipped: 3"),
         (
             b'"",a,b\nr1,1,2\n',
@@ -59,6 +61,15 @@ def test_repairs_are_said(text: bytes, note: str) -> None:
     table = parse(text)
     assert table.columns == {"a": ["1"], "b": ["2"]}
     assert table.notes == (note,)
+
+
+def test_a_last_row_that_may_be_totals_is_said() -> None:
+    table = parse("where,n\neast,1\nwest,2\nTotal:,3\n")
+    assert len(table) == 3
+    assert table.notes == (
+        "the last row may be totals, as where is 'Total:': it is read like the others, remove it "
+        "from the file if it sums them up",
+    )
 
 
 def test_a_header_that_may_be_a_row_is_said() -> None:
@@ -94,6 +105,12 @@ def test_decimal_commas_are_points_beside_semicolons() -> None:
         (b" \n\n", "t.csv: the file is empty"),
         (b"\xef\xbb\xbf", "t.csv: the file is empty"),
         (b"a,b\n", "t.csv: there is a header but no row"),
+        (
+            b"a,b\n1,2, \n",
+            "t.csv:2: wanted 2 fields as in the header, and no delimiter at the end of the line, "
+            "got 3",
+        ),
+        (b"a,b,\n1,2,\n1,2,3\n", "t.csv:3: field 3 has no name in the header, give it one"),
         (b"a,b\n1,2\n1,2,3\n", "t.csv:3: wanted 2 fields as in the header, got 3"),
         (b'a,b\n"x\ny",2\n1\n', "t.csv:4: wanted 2 fields as in the header, got 1"),
         (b'a,b\n1,"2\n3,4\n', 't.csv:2: a quote (") is opened in this row and never closed'),
@@ -119,7 +136,8 @@ def test_decimal_commas_are_points_beside_semicolons() -> None:
         ),
         (
             b"a,b,a\n1,2,3\n",
-            "t.csv:1: column 'a' appears twice in the header, as field 1 and field 3",
+            "t.csv:1: column 'a' appears twice in the header, as field 1 and field 3; rename one "
+            "of them",
         ),
         (b"\na,,c\n1,2,3\n", "t.csv:2: field 2 of the header is empty, give it a name"),
         (b"\n,b\nx,2\nx,3\n", "t.csv:2: field 1 of the header is empty, give it a name"),

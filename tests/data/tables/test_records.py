@@ -24,12 +24,15 @@ def test_the_commonest_delimiter_outside_of_quotes(header: str, delimiter: str) 
 
 def test_names_are_without_blanks_and_the_first_may_be_empty() -> None:
     assert check_header("t.csv", 1, ["", " a ", "b"]) == ["", "a", "b"]
+    assert check_header("t.csv", 1, ["a", "b", " ", ""]) == ["a", "b", "", ""]
 
 
 @for_each(
     ("fields", "sentence"),
     [
-        (["a", " "], "t.csv:3: field 2 of the header is empty"),
+        (["a", " ", "b"], "t.csv:3: field 2 of the header is empty"),
+        ([" ", ""], "t.csv:3: field 2 of the header is empty"),
+        (["Sales 2023", "", ""], "t.csv:3: the header names 1 of 3 columns; if it is a title, rem"),
         (["a", "b", "a "], "t.csv:3: column 'a' appears twice .* field 1 and field 3"),
     ],
 )

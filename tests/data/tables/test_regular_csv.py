@@ -132,6 +132,7 @@ def test_both_ways_of_reading_agree_on_a_thousand_files(monkeypatch: pytest.Monk
         b"\n\na\tb\n 1 \tx\n",
         b"\xef\xbb\xbfsep=;\r\na,b;c\r\n1,5;2\r\n\r\n3;4\r\n",
         b'"sep=|"\na|b\n1|2\n',
+        b"a,b,\n1,2,\n3,4,\n",
     ],
 )
 def test_regular_files_are_read_by_columns(content: bytes) -> None:

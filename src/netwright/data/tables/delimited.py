@@ -25,10 +25,12 @@ from netwright.data.tables.records import (
     blank_note,
     check_header,
     find_delimiter,
+    named_columns,
     named_delimiter,
     reading_notes,
 )
 from netwright.data.tables.regular_csv import read_regular
+from netwright.data.tables.totals_row import totals_note
 from netwright.data.tables.watched_reading import watched_lines
 
 LARGE = 2**20  # bytes from which reading by columns is worth the import of its reader
@@ -54,9 +56,11 @@ def parse_delimited(
         records = read_regular(name, content, delimiter, encoding)
     records = records or read_carefully(name, content, delimiter, encoding)
     notes = [*detected_note(detected), *records.notes, *_doubted_numbers(records)]
-    columns: dict[str, Cells] = dict(zip(records.header, records.columns, strict=True))
+    columns, unnamed = named_columns(name, records)
+    notes += unnamed
     if "" in columns:
         notes.append(_leave_out_row_names(f"{name}:{records.header_line}", columns))
+    notes += totals_note(columns)
     thousands = "" if dialect is None else dialect.thousands
     decimal_commas = records.delimiter == ";"
     plain, said = read_marks(columns, thousands, decimal_commas=decimal_commas)
@@ -101,6 +105,8 @@ def read_carefully(name: str, content: bytes, delimiter: str, encoding: str | No
                     wanted = f"wanted {len(header)} fields as in the header"
                     if len(header) == 1:  # a title, or a comment
                         wanted = f"wanted one field as in the header, line {header_line}"
+                    if len(fields) == len(header) + 1 and not fields[-1].strip():
+                        wanted += ", and no delimiter at the end of the line"
                     raise DataError(f"{name}:{begin}: {wanted}, got {len(fields)}")
                 begin = reader.line_num + 1
         except csv.Error as error:

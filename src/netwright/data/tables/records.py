@@ -76,7 +76,10 @@ def blank_note(blank: int) -> list[str]:
 
 
 def check_header(name: str, line: int, fields: list[str]) -> list[str]:
-    """The names of the columns; one that is empty (but the first) or stands twice is refused."""
+    """The names of the columns; one that is empty or stands twice is refused.
+
+    The first may be empty, and so may the last: see `named_columns`.
+    """
     COLUMNS.check(f"{name}:{line}", len(fields))
     header = [field.strip() for field in fields]
     if header[0].lower().startswith("sep=") and not any(header[1:]):
@@ -84,14 +87,44 @@ def check_header(name: str, line: int, fields: list[str]) -> list[str]:
             f"{name}:{line}: 'sep=' names no column, and a delimiter only in line 1, where it is a "
             f"comma, semicolon, tab or vertical bar; remove this line"
         )
+    named = sum(map(bool, header))
+    if named < 2 < len(header):
+        raise DataError(
+            f"{name}:{line}: the header names {named} of {len(header)} columns; if it is a title, "
+            f"remove what stands above the header"
+        )
     places: dict[str, int] = {}
-    for place, column in enumerate(header, start=1):
+    for place, column in enumerate(header[: _last_named(header)], start=1):
         if not column and place > 1:
             raise DataError(f"{name}:{line}: field {place} of the header is empty, give it a name")
         if column in places:
             raise DataError(
                 f"{name}:{line}: column {column!r} appears twice in the header, as field "
-                f"{places[column]} and field {place}"
+                f"{places[column]} and field {place}; rename one of them"
             )
         places[column] = place
     return header
+
+
+def named_columns(name: str, records: Records) -> tuple[dict[str, Cells], list[str]]:
+    """The columns by their names, without empty ones behind them, and what is said of those.
+
+    Lines that end with a delimiter have such a column. One that is not empty is refused.
+    """
+    stop = _last_named(records.header)
+    for place, cells in enumerate(records.columns[stop:], stop + 1):
+        if not cells.is_missing.all():
+            line = records.lines[int(cells.is_missing.argmin())]
+            raise DataError(f"{name}:{line}: field {place} has no name in the header, give it one")
+    unnamed = len(records.header) - stop
+    is_one = unnamed == 1
+    have = "the last column has" if is_one else f"the last {unnamed} columns have"
+    notes = [f"{have} no name and no value: left out"] if unnamed else []
+    named = zip(records.header[:stop], records.columns[:stop], strict=True)
+    return dict(named), notes
+
+
+def _last_named(header: Sequence[str]) -> int:
+    """The number of columns up to the last that has a name; two where none has."""
+    names = [place for place, column in enumerate(header, start=1) if column]
+    return max(names, default=2)

@@ -1,0 +1,20 @@
+"""A last row that may be totals."""
+
+from netwright.data.tables.column_cells import Cells, ListCells
+from netwright.data.tables.totals_row import totals_note
+from tests.repetition import for_each
+
+
+def columns(**cells: list[str]) -> dict[str, Cells]:
+    return {name: ListCells(texts) for name, texts in cells.items()}
+
+
+@for_each("word", ["Total", "TOTALS", "Grand Total", "sub-total:", "Summe", "Gesamtsumme", "Somme"])
+def test_a_word_for_it_in_the_last_row_is_said(word: str) -> None:
+    (said,) = totals_note(columns(n=["1", "2"], region=["east", word]))
+    assert said.startswith(f"the last row may be totals, as region is {word!r}: ")
+
+
+@for_each("cells", [["east", "west"], ["Total", "west"], ["Total", "Total"], ["east", "totally"]])
+def test_other_rows_pass(cells: list[str]) -> None:
+    assert totals_note(columns(region=cells)) == []
