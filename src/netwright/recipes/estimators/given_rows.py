@@ -1,7 +1,7 @@
 """Rows as scikit-learn's users give them: in an array, or in a sparse matrix, as text makes them.
 
 A sparse matrix stays one. Only rows that are read together are made dense: those of a batch in
-training (all of a small one), and as many as fit into a part of 2^26 numbers to predict. Its
+training (all of a small one), and as many as fit into a part of 2^24 numbers to predict. Its
 numbers are standardised as those of an array are, since a batch is dense anyhow.
 
 Shapes: N rows, F features.
@@ -23,7 +23,7 @@ from netwright.models.catalog import MODELS
 from netwright.recipes.plan.named_recipe import OwnModel
 
 MOST_ROWS = 2**16  # encoded at a time: encoding takes several copies
-MOST_NUMBERS = 2**26  # of a sparse matrix, where these rows would be more when dense
+MOST_NUMBERS = 2**24  # of a sparse matrix, where these rows would be more when dense
 
 
 def takes_sparse(model: str | OwnModel) -> bool:
