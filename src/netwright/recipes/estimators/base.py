@@ -128,7 +128,8 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
         """Learn from scratch.
 
         Args:
-            X: features (N, F), which may be a sparse matrix, series (N, T, F), or images
+            X: features (N, F), which may be a sparse matrix (of TF-IDF is learned better with
+                standardize=False, which does not make rare words loud), series (N, T, F), or images
                 (N, C, I, J) or (N, I, J, C).
             y: targets (N,), or (N, K) for several labels or reals.
             sample_weight: how much each row counts (N,); one with 0 counts as not there.
