@@ -2,13 +2,23 @@
 
 import hashlib
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from functools import wraps
+from threading import RLock
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# Layers draw from the one generator that torch has for the process, and a fit seeds it: of fits in
+# several threads each would take numbers from the others, so they take turns. One within another,
+# as in a callback, is in the same turn; processes run side by side.
+ONE_AT_A_TIME = RLock()
 
 
 def derive_seed(seed: int, *path: object) -> int:
@@ -132,3 +142,14 @@ def torch_seeded(seed: int) -> Iterator[None]:
 def _has_cuda() -> bool:
     """Whether there is CUDA, and not in a fork of a process that has used it, which has lost it."""
     return torch.cuda.is_available() and not torch.cuda._is_in_bad_fork()
+
+
+def in_turn(action: Callable[P, R]) -> Callable[P, R]:
+    """The action, which begins when no other thread is in one of these."""
+
+    @wraps(action)
+    def waiting(*args: P.args, **kwargs: P.kwargs) -> R:
+        with ONE_AT_A_TIME:
+            return action(*args, **kwargs)
+
+    return waiting

@@ -18,7 +18,7 @@ def show_dry_run(prepared: "Prepared", *, quiet: bool) -> dict[str, Any]:
     from netwright.models.ensembles.ensemble import Ensemble
     from netwright.models.model import Model
     from netwright.recipes.fitting.first_batch import time_step, try_first_batch
-    from netwright.recipes.fitting.unused_settings import unused_notes
+    from netwright.recipes.plan.unused_settings import unused_notes
     from netwright.recipes.run.answers import examples_word
     from netwright.train.settings import pace_for
 
@@ -45,7 +45,7 @@ def show_dry_run(prepared: "Prepared", *, quiet: bool) -> dict[str, Any]:
     }
     if quiet:
         return numbers
-    for note in unused_notes(prepared):
+    for note in unused_notes(prepared.recipe, model, prepared.unused):
         print_warning(note)
     print_table(
         [

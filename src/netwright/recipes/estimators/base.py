@@ -24,6 +24,7 @@ from netwright.core.config import parse
 from netwright.core.devices import device_of
 from netwright.core.errors import ConfigError, ShapeError
 from netwright.core.learner import Learner
+from netwright.core.seeding import ONE_AT_A_TIME
 from netwright.data.array_encoder import ArrayEncoder
 from netwright.data.arrays import ArraysConfig, Names, from_arrays
 from netwright.data.dataset import Split
@@ -40,10 +41,9 @@ from netwright.recipes.fitting.fit import put_together, resolve
 from netwright.recipes.fitting.own_model import build_own_model
 from netwright.recipes.fitting.prepared import Prepared
 from netwright.recipes.fitting.training import train
-from netwright.recipes.fitting.turns import ONE_AT_A_TIME
-from netwright.recipes.fitting.unused_settings import unused_notes
 from netwright.recipes.plan.given_settings import given_to
 from netwright.recipes.plan.named_recipe import OwnModel
+from netwright.recipes.plan.unused_settings import unused_notes
 from netwright.recipes.saved.run_folder import claim_folder
 from netwright.train.evaluate import predict
 from netwright.train.own.parts import check_copied, take_all_own
@@ -141,7 +141,8 @@ class NetEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn ha
         held_out = self._held_out(y)
         prepared = self._prepare(X, y, sample_weight, val_size=held_out)
         self._check_fit(prepared)
-        for note in unused_notes(prepared):  # nothing is printed here, and there may be no folder
+        unused = unused_notes(prepared.recipe, prepared.model, prepared.unused)
+        for note in unused:  # nothing is printed here, and there may be no folder
             warnings.warn(note, UserWarning, stacklevel=3)
         folder = None if self.run_folder is None else claim_folder(Path(self.run_folder))
         keep = KeepTrainingState()

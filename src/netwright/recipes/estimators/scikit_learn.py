@@ -31,13 +31,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from netwright.core.errors import ConfigError
+from netwright.core.seeding import ONE_AT_A_TIME
 from netwright.data.arrays import Names
 from netwright.data.targets import ArrayTarget, names_of_classes, type_of_classes
 from netwright.metrics.labels import is_yes
 from netwright.models.catalog import MODELS
 from netwright.recipes.estimators.base import NetEstimator, learns_by_passes
 from netwright.recipes.estimators.held_out import ValSize
-from netwright.recipes.fitting.turns import ONE_AT_A_TIME
 from netwright.recipes.plan.named_recipe import OwnModel
 from netwright.train.tasks.classification import Classification
 

@@ -20,7 +20,7 @@ from netwright.recipes.fitting.learner_fit import learner_fit, measured_part
 from netwright.recipes.fitting.member_checkpoints import MemberCheckpoints
 from netwright.recipes.fitting.outcome import Outcome
 from netwright.recipes.fitting.prepared import Prepared, RunContext
-from netwright.recipes.fitting.unused_settings import unused_notes
+from netwright.recipes.plan.unused_settings import unused_notes
 from netwright.recipes.saved.results_file import read_results
 from netwright.recipes.saved.resume import is_finished
 from netwright.recipes.saved.run_folder import read_weights, write_recipe
@@ -134,7 +134,7 @@ class _Course:
         self.started = time.monotonic()
         if self.folder is not None:
             write_rows(self.folder / "metrics.jsonl", [])  # lessons that are kept are told again
-        self.unused = unused_notes(prepared)
+        self.unused = unused_notes(prepared.recipe, prepared.model, prepared.unused)
         for note in () if here.quiet else self.unused:
             print_warning(note)
 

@@ -13,7 +13,7 @@ from netwright.core.config import Config
 from netwright.core.devices import pick_device
 from netwright.core.errors import ConfigError, DataError
 from netwright.core.learner import Learner
-from netwright.core.seeding import derive_seed, torch_seeded
+from netwright.core.seeding import derive_seed, in_turn, torch_seeded
 from netwright.data.batches.split import SourceSplit
 from netwright.data.dataset import Data, check_data
 from netwright.data.given.given import with_splits
@@ -36,8 +36,6 @@ from netwright.recipes.fitting.own_task import own_task
 from netwright.recipes.fitting.prepared import Prepared
 from netwright.recipes.fitting.ready_batches import fit_to_module
 from netwright.recipes.fitting.training import train
-from netwright.recipes.fitting.turns import in_turn
-from netwright.recipes.fitting.unused_settings import check_callbacks, unused_settings
 from netwright.recipes.plan.convex_training import choose_optimizer, goes_to_optimum, start_at_zero
 from netwright.recipes.plan.model_fit import check_model_fits
 from netwright.recipes.plan.named_recipe import OwnModel, change_recipe, model_type, name_recipe
@@ -48,6 +46,7 @@ from netwright.recipes.plan.sources import (
     load_source,
     text_settings,
 )
+from netwright.recipes.plan.unused_settings import check_callbacks, unused_settings
 from netwright.recipes.run.run import Run
 from netwright.recipes.saved.load_recipe import ready_recipe
 from netwright.recipes.saved.resume import AUTO, NEVER
@@ -148,7 +147,7 @@ def fit(  # noqa: PLR0913 - the one door, with a name for each question
         training_step=training_step,
     )
     prepared = _prepared(model, given, seed, run_path(start_from), settings, own, resume)
-    check_callbacks(prepared, extra)
+    check_callbacks(prepared.model, prepared.recipe.model, extra)
     return train(
         prepared,
         out=None if out is None else Path(out),

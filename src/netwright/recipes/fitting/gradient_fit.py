@@ -13,10 +13,10 @@ from netwright.data.batches.split import SourceSplit
 from netwright.data.dataset import Data
 from netwright.recipes.fitting.outcome import Outcome
 from netwright.recipes.fitting.prepared import Prepared, RunContext
-from netwright.recipes.fitting.unused_settings import idle_notes
 from netwright.recipes.plan.convex_training import goes_to_optimum, has_optimum, is_whole_loss
 from netwright.recipes.plan.recipe import Recipe
 from netwright.recipes.plan.recipe_file import read_own_recipe
+from netwright.recipes.plan.unused_settings import idle_notes
 from netwright.recipes.saved.run_folder import write_recipe
 from netwright.train.callback import Callback
 from netwright.train.callbacks.doctor import Doctor

@@ -17,7 +17,7 @@ from netwright.data.loading.stored import evenly_spaced
 from netwright.recipes.fitting.outcome import Outcome
 from netwright.recipes.fitting.prepared import Prepared, RunContext
 from netwright.recipes.fitting.step_saver import NO_PROGRESS, StepSaver
-from netwright.recipes.fitting.unused_settings import unused_notes
+from netwright.recipes.plan.unused_settings import unused_notes
 from netwright.train.evaluate import measure_quickly
 from netwright.train.saving.learner_checkpoint import Progress
 from netwright.train.settings import TrainConfig
@@ -65,7 +65,7 @@ def learner_fit(prepared: Prepared, here: RunContext) -> Outcome:
         if folder is not None:
             append_rows(folder / "metrics.jsonl", rows)
 
-    notes = unused_notes(prepared)
+    notes = unused_notes(prepared.recipe, module, prepared.unused)
     for remark in () if here.quiet else filter(None, (*notes, model.forewarning(len(data.train)))):
         print_warning(remark)
     with Interrupt() as interrupt, closing(bar):

@@ -15,6 +15,7 @@ from netwright.core.files.folder_lock import FolderLock
 from netwright.core.files.storage import remove_leftovers, write_json
 from netwright.core.finding import Finding
 from netwright.core.learner import Learner, SteppedLearner
+from netwright.core.seeding import in_turn
 from netwright.core.terminal.console import print_message, print_warning
 from netwright.data.fingerprint import fingerprint
 from netwright.models.ensembles.ensemble import Ensemble
@@ -28,7 +29,6 @@ from netwright.recipes.fitting.outcome import Outcome
 from netwright.recipes.fitting.prepared import Prepared, RunContext
 from netwright.recipes.fitting.run_findings import written_findings
 from netwright.recipes.fitting.track_rows import TrackRows, check_trackers
-from netwright.recipes.fitting.turns import in_turn
 from netwright.recipes.plan.recipe import Recipe
 from netwright.recipes.plan.reproduce import as_resumed
 from netwright.recipes.run.kept_calibration import check_calibration, keep_calibration

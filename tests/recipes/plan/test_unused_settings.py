@@ -12,14 +12,13 @@ from netwright.core.errors import ConfigError
 from netwright.data.catalog import SOURCES
 from netwright.data.dataset import Data
 from netwright.recipes.fitting.fit import put_together
-from netwright.recipes.fitting.prepared import Prepared
-from netwright.recipes.fitting.unused_settings import (
+from netwright.recipes.plan.recipe import Recipe, parse_recipe
+from netwright.recipes.plan.unused_settings import (
     SAYS_MORE_OF,
     idle_notes,
     unused_notes,
     unused_settings,
 )
-from netwright.recipes.plan.recipe import Recipe, parse_recipe
 from netwright.train.settings import TrainConfig
 
 
@@ -35,8 +34,9 @@ def recipe_of(model: str, settings: dict[str, Any], **train: Any) -> Recipe:
     )
 
 
-def prepared(data: Data, model: str, settings: dict[str, Any], **train: Any) -> Prepared:
-    return put_together(recipe_of(model, settings, **train), data)
+def notes_of(data: Data, model: str, settings: dict[str, Any], **train: Any) -> tuple[str, ...]:
+    prepared = put_together(recipe_of(model, settings, **train), data)
+    return unused_notes(prepared.recipe, prepared.model, prepared.unused)
 
 
 def test_only_what_was_given_and_has_no_part_is_named() -> None:
@@ -49,27 +49,27 @@ def test_only_what_was_given_and_has_no_part_is_named() -> None:
 
 def test_the_note_names_what_the_model_is_set_by(diabetes: Data) -> None:
     said = "has its own learning rule and does not use"
-    assert unused_notes(prepared(diabetes, "ridge", {}, weight_decay=0.1)) == (
+    assert notes_of(diabetes, "ridge", {}, weight_decay=0.1) == (
         f"ridge {said} weight_decay: it is set by model.l2",
     )
-    assert unused_notes(prepared(diabetes, "gaussian-regression", {}, lr=0.1)) == (
+    assert notes_of(diabetes, "gaussian-regression", {}, lr=0.1) == (
         f"gaussian-regression {said} lr: it has no settings",
     )
     of_trees = {"of": "decision-tree", "members": 2}
-    assert unused_notes(prepared(diabetes, "bagging", of_trees, epochs=3)) == (
+    assert notes_of(diabetes, "bagging", of_trees, epochs=3) == (
         f"decision-tree {said} epochs: bagging is set by model.of, model.settings, model.members, "
         f"model.sample",
     )
     two = {"of": ["ridge", "least-squares"], "folds": 2}
-    (note,) = unused_notes(prepared(diabetes, "stacking", two, lr=0.1))
+    (note,) = notes_of(diabetes, "stacking", two, lr=0.1)
     assert note.startswith("ridge, least-squares have their own learning rules and do not use lr: ")
 
 
 def test_what_is_heeded_needs_no_note(diabetes: Data) -> None:
-    assert unused_notes(prepared(diabetes, "ridge", {}, l2=0.1, max_time=60.0)) == ()
-    assert unused_notes(prepared(diabetes, "mlp", {"hidden": [2]}, weight_decay=0.1)) == ()
+    assert notes_of(diabetes, "ridge", {}, l2=0.1, max_time=60.0) == ()
+    assert notes_of(diabetes, "mlp", {"hidden": [2]}, weight_decay=0.1) == ()
     mixed = {"of": ["mlp", "ridge"], "folds": 2, "settings": {"mlp": {"hidden": [2]}}}
-    assert unused_notes(prepared(diabetes, "stacking", mixed, weight_decay=0.1)) == ()
+    assert notes_of(diabetes, "stacking", mixed, weight_decay=0.1) == ()
 
 
 def test_quiet_runs_keep_the_note_in_their_results(tmp_path: Path) -> None:

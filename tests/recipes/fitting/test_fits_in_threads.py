@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import netwright as nw
-from netwright.recipes.fitting.turns import ONE_AT_A_TIME, in_turn
+from netwright.core.seeding import ONE_AT_A_TIME, in_turn
 
 SMALL: dict[str, Any] = {
     **{"hidden": (4,), "dropout": 0.5, "epochs": 2, "max_steps": 6},

@@ -8,11 +8,13 @@ and what does. In training by gradients some act only beside another, or in a ru
 from collections.abc import Sequence
 from typing import cast
 
+from torch import nn
+
 from netwright.core.config import changed_fields, field_names
 from netwright.core.errors import ConfigError
 from netwright.core.learner import Learner
 from netwright.models.ensembles.ensemble import Ensemble, Member
-from netwright.recipes.fitting.prepared import Prepared
+from netwright.recipes.plan.recipe import Recipe
 from netwright.train.callback import Callback
 from netwright.train.setting_marks import Heeded
 from netwright.train.settings import TrainConfig, settings_marked
@@ -30,18 +32,23 @@ def unused_settings(config: TrainConfig) -> tuple[str, ...]:
     return tuple(name for name in changed_fields(config) if name not in heeded)
 
 
-def unused_notes(prepared: Prepared) -> tuple[str, ...]:
-    """What to say of settings that have no part in the model's rule, or in those of its members."""
-    if not prepared.unused:
+def unused_notes(recipe: Recipe, model: nn.Module, unused: Sequence[str]) -> tuple[str, ...]:
+    """What to say of settings that have no part in the model's rule, or in those of its members.
+
+    Args:
+        recipe: of the run.
+        model: its model.
+        unused: the settings; empty where all are heeded.
+    """
+    if not unused:
         return ()
-    model, recipe = prepared.model, prepared.recipe
     name, who = recipe.model or type(model).__name__, "it"
     rule = "has its own learning rule and does"
     if isinstance(model, Ensemble):
         members = dict.fromkeys(member.name for member in cast(list[Member], list(model.members)))
         name, who = ", ".join(members), recipe.model
         rule = "have their own learning rules and do" if len(members) > 1 else rule
-    said = f"{name} {rule} not use {', '.join(prepared.unused)}"
+    said = f"{name} {rule} not use {', '.join(unused)}"
     if recipe.model_settings is None:
         return (said,)
     own = ", ".join(f"model.{one}" for one in field_names(type(recipe.model_settings)))
@@ -64,10 +71,10 @@ def idle_notes(config: TrainConfig, updates: int) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def check_callbacks(prepared: Prepared, given: Sequence[Callback]) -> None:
+def check_callbacks(model: nn.Module, name: str, given: Sequence[Callback]) -> None:
     """Refuse callbacks of one's own, as other objects, where nothing would call them."""
-    if given and isinstance(prepared.model, Learner):
-        name = prepared.recipe.model or type(prepared.model).__name__
+    if given and isinstance(model, Learner):
         raise ConfigError(
-            f"{name} has its own learning rule and does not call callbacks: leave them out"
+            f"{name or type(model).__name__} has its own learning rule and does not call "
+            f"callbacks: leave them out"
         )
