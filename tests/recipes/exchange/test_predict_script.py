@@ -82,6 +82,25 @@ def test_a_table_with_missing_cells_categories_dates_and_words(
     np.testing.assert_allclose(got, run.predict(new), rtol=1e-5)
 
 
+def test_decimal_commas_beside_semicolons_as_a_sheet_writes_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [
+        f"{row % 7},5; {row % 3},25;a,b;{row % 12 + 1}.3.2021;{row / 2:.1f}\r\n"
+        for row in range(60)
+    ]
+    path = tmp_path / "sheet.csv"
+    text = 'sep=;\r\nsize; "share, of all";name ;since;price\r\n' + "".join(rows)
+    path.write_text(text, encoding="utf-8-sig", newline="")
+    kinds = {"share, of all": "category", "name": "category"}
+    run = nw.fit("mlp", path, target="price", types=kinds, **SHORT)
+    assert "share, of all=1.25" in run.spec.feature_names
+    run.export("torch-export", tmp_path / "out", script=True)
+    answers = run_script(tmp_path / "out", monkeypatch, capsys, path)
+    got = [float(row["price"]) for row in answers]
+    np.testing.assert_allclose(got, run.predict(path), rtol=1e-5)
+
+
 WORDS = {"cp1252": ("Köln", "Zürich"), "utf-16-le": ("Koln", "Zurich"), "utf-8": ("Łódź", "Köln")}
 
 

@@ -18,8 +18,9 @@ from netwright.data.tables.cells import (
 )
 from netwright.data.tables.column_cells import LARGEST
 from netwright.data.tables.features.text_feature import WORD
+from netwright.data.tables.number_marks import CLEAR_SHARE, as_number
 from netwright.data.tables.raw_table import MISSING
-from netwright.data.tables.records import SEPARATOR
+from netwright.data.tables.records import DELIMITERS, SEPARATOR, find_delimiter
 from netwright.data.text.tokenizer import PAD, UNK
 
 START = '''"""{title}
@@ -137,6 +138,7 @@ def detected_encoding(content):
 '''
 
 _DATES = {form: shape.pattern for form, shape in NAMED_DATES.items()}
+_AS_NUMBER, _DELIMITER = getsource(as_number), getsource(find_delimiter)
 _AS_DATE = "\n\n".join(getsource(one) for one in (as_date, numeric_date, named_date, clock_time))
 TABLE = f'''
 MISSING = {sorted(MISSING)!r}
@@ -145,23 +147,40 @@ WORD = {WORD.pattern!r}
 NAMED_DATES = {{form: re.compile(shape) for form, shape in {_DATES!r}.items()}}
 MONTH_NUMBERS = {MONTH_NUMBERS!r}
 SEPARATOR = re.compile({SEPARATOR.pattern!r}, re.IGNORECASE)
+DELIMITERS = {"".join(DELIMITERS)!r}
 
 
 def read(paths):
     """The rows of a CSV file, encoded as the training rows were (N, F)."""
     text = text_of(*paths, PREPROCESSING["dialect"]["encoding"])
     named = SEPARATOR.match(text)  # a first line sep=; tells Excel the delimiter
-    text = text[named.end() :].lstrip("\\r\\n") if named else text
-    delimiter = named[2] if named else max(",;\\t|", key=text.partition("\\n")[0].count)
-    rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter))
+    text = text[named.end() if named else 0 :].lstrip("\\r\\n")
+    delimiter = named[2] if named else find_delimiter(re.split("[\\r\\n]", text)[0])
+    file = io.StringIO(text, newline="")
+    table = csv.DictReader(file, delimiter=delimiter, skipinitialspace=True)
+    table.fieldnames = [name.strip() for name in table.fieldnames]
+    rows = list(table)
     missing = {{*MISSING, *PREPROCESSING["missing"]}}
     parts = []
     for feature in PREPROCESSING["features"]:
         cells = [row[feature["name"]].strip() for row in rows]
         cells = ["" if cell in missing else cell for cell in cells]
+        if delimiter == ";":
+            cells = with_points(cells)
         parts += ENCODERS[feature["kind"]](feature, cells)
     return np.stack(parts, axis=1).astype(np.float32)
 
+
+{_DELIMITER}
+
+def with_points(cells):
+    """1,5 as 1.5, where nearly all cells are then numbers."""
+    written = [cell.replace(",", ".", 1) for cell in cells]
+    numbers = [as_number(cell) is not None for cell in written if cell]
+    return written if sum(numbers) >= {CLEAR_SHARE} * len(numbers) else cells
+
+
+{_AS_NUMBER}
 
 def standardised(scaling, values):
     """(x - mean) / std, the median in place of what is missing."""
@@ -320,7 +339,7 @@ if __name__ == "__main__":
 '''
 
 IMPORTS: Mapping[str, str] = {
-    "table": "import re\nfrom datetime import datetime, time\n",
+    "table": "import math\nimport re\nfrom datetime import datetime, time\n",
     "text": "import re\n",
 }
 RUNNERS: Mapping[str, str] = {"onnx": ONNX, "torch-export": TORCH_PROGRAM}
