@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_BARS = 20
-PREDICTIONS = 50_000  # that are made at most, so that a report does not wait
+PREDICTIONS = 50_000  # that are made at most of a model that may be slow
 FEWEST_ROWS = 50
 SMALLEST = 1e-12  # a probability whose logarithm is taken
 
@@ -121,6 +121,7 @@ def measure_permutation_importance(
     weights: Tensor | None = None,
     repeats: int = 5,
     seed: int = 0,
+    predictions: int | None = None,
 ) -> PermutationImportance:
     """Shuffle each column of a table, and ask the model again.
 
@@ -132,9 +133,17 @@ def measure_permutation_importance(
         weights: how much each row counts (N,).
         repeats: R.
         seed: of the shuffles.
+        predictions: that are made at most: with more of them more rows are asked about.
     """
     shuffles = shuffle_columns(
-        predict, inputs, targets, spec, weights=weights, repeats=repeats, seed=seed
+        predict,
+        inputs,
+        targets,
+        spec,
+        weights=weights,
+        repeats=repeats,
+        seed=seed,
+        predictions=predictions,
     )
     names, rises = column_names(spec), shuffles.rises
     means, spreads = rises.mean(1), rises.std(1, correction=0)
@@ -168,6 +177,7 @@ def shuffle_columns(
     weights: Tensor | None = None,
     repeats: int = 5,
     seed: int = 0,
+    predictions: int | None = None,
 ) -> Shuffles:
     """The numbers of `measure_permutation_importance`, of all columns in their order.
 
@@ -177,7 +187,7 @@ def shuffle_columns(
     check_shape("inputs", inputs, "N", spec.num_features)
     groups = torch.tensor(spec.groups_of_features)
     count = int(groups[-1]) + 1
-    most = max(FEWEST_ROWS, PREDICTIONS // (repeats * count))
+    most = max(FEWEST_ROWS, (predictions or PREDICTIONS) // (repeats * count))
     shares = torch.ones(len(inputs)) if weights is None else weights.cpu()
     rows = shares.nonzero()[:, 0]  # one without weight would say nothing
     rows = rows[torch.linspace(0, len(rows) - 1, min(most, len(rows))).round().long()]

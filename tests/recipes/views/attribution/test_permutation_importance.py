@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from torch import nn
 
 import netwright as nw
 from netwright.core.errors import ConfigError
@@ -35,6 +36,19 @@ def test_a_table_of_very_many_columns_is_refused(
     with pytest.raises(ConfigError, match=r"is for at most 1 columns, there are 2$"):
         nw.inspect(moons_run, "permutation-importance")
     assert "permutation-importance" not in nw.inspectable(moons_run)
+
+
+def test_a_small_model_is_asked_about_more_rows_than_a_large_one(
+    moons_run: nw.Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = (10, 1000, 10_000_000)
+    models = [nn.Linear(1, size, bias=False, device="meta") for size in sizes]
+    counts = [permutation_importance.affordable_predictions(model) for model in models]
+    assert counts == [200_000, 200_000, 50_000]
+    middle = nn.BatchNorm1d(100_000, device="meta", affine=False)  # buffers count as well
+    assert permutation_importance.affordable_predictions(middle) == 2 * 10**10 // 200_001
+    monkeypatch.setattr(permutation_importance, "affordable_predictions", lambda model: 2 * 5 * 60)
+    assert nw.inspect(moons_run, "permutation-importance").num_rows == 60  # type: ignore[attr-defined]
 
 
 def test_settings_are_checked(moons_run: nw.Run) -> None:

@@ -1,14 +1,16 @@
 """The permutation importance of a run on a table."""
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import Annotated
 
 from annotated_types import Le
-from torch import Tensor
+from torch import Tensor, nn
 
 from netwright.core.card import Card
 from netwright.core.config import Config, Doc, Size
 from netwright.inspection.attribution.permutation_importance import (
+    PREDICTIONS,
     PermutationImportance,
     measure_permutation_importance,
 )
@@ -18,6 +20,8 @@ from netwright.recipes.views.subject import Subject
 
 FEWEST_ROWS = 2  # one row shuffled is the same row
 MOST_COLUMNS = 500
+MOST_PREDICTIONS = 200_000
+NUMBERS_READ = 2 * 10**10  # of the model, by all predictions: some seconds of a CPU
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +52,17 @@ def _measure(subject: Subject, settings: PermutationConfig) -> PermutationImport
         subject.run.spec,
         weights=subject.split.weights,
         repeats=settings.repeats,
+        predictions=affordable_predictions(subject.run.model),
     )
+
+
+def affordable_predictions(model: nn.Module) -> int:
+    """How many predictions a report waits for: the more, the fewer numbers the model holds.
+
+    Columns that count little are told from none by thousands of rows, not by hundreds.
+    """
+    held = sum(tensor.numel() for tensor in chain(model.parameters(), model.buffers()))
+    return min(max(PREDICTIONS, NUMBERS_READ // max(held, 1)), MOST_PREDICTIONS)
 
 
 PERMUTATION_IMPORTANCE = ViewEntry(
