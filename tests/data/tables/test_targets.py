@@ -107,6 +107,12 @@ def test_labels_are_yes_or_no_in_any_writing() -> None:
     assert encoder.note(both, "y") == "target, label"
 
 
+def test_note_shows_how_reals_are_written() -> None:
+    shares = table(y=[f"{row}.5%" for row in range(30)])
+    said = TargetEncoder.fit(shares, ("y",), "auto").note(shares, "y")
+    assert said == "target, real, 0.005 to 0.295 (written as '0.5%', read as 0.005)"
+
+
 def test_note_says_which_classes_differ_in_case_alone() -> None:
     answers = table(y=["Yes", "yes", "no"])
     said = TargetEncoder.fit(answers, ("y",), "auto").note(answers, "y")

@@ -19,10 +19,11 @@ from netwright.data.tables.cells import (
     share_of,
     shortened,
 )
-from netwright.data.tables.column_cells import is_padded
+from netwright.data.tables.column_cells import Rows, is_padded
 from netwright.data.tables.doubted_texts import date_hint, number_hint, time_hint
 from netwright.data.tables.number_form import NumberForm
 from netwright.data.tables.number_marks import CLEAR_SHARE, as_number
+from netwright.data.tables.raw_table import RawTable
 from netwright.data.tables.training_column import TrainingColumn
 
 GivenKind = Literal["number", "category", "date", "text"]
@@ -137,10 +138,16 @@ def _formed_number(column: TrainingColumn) -> Inference | None:
     form = one_number_form(column.table, column.name, column.rows)
     if form is None:
         return None
-    cell = next(text for text in column.table.as_written(column.name).take(column.rows) if text)
+    remark = written_as(column.table, column.name, column.rows, form)
+    return Inference(kind="number", remark=remark, number_form=form)
+
+
+def written_as(table: RawTable, column: str, rows: Rows, form: NumberForm) -> str:
+    """The first number of a column, as it is written and as it is read."""
+    cell = next(text for text in table.as_written(column).take(rows) if text)
     value = form.number(cell)
     read = f", read as {value:.10g}" if value is not None else ""
-    return Inference(kind="number", remark=f"written as {shortened(cell)}{read}", number_form=form)
+    return f"written as {shortened(cell)}{read}"
 
 
 def _without_values(column: TrainingColumn) -> Inference | None:

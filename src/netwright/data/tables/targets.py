@@ -27,7 +27,7 @@ from netwright.data.tables.cells import (
     share_of,
     shortened,
 )
-from netwright.data.tables.columns import reads_like_text
+from netwright.data.tables.columns import reads_like_text, written_as
 from netwright.data.tables.doubted_texts import case_hint, number_hint, spaced_thousands
 from netwright.data.tables.number_form import PERCENT, NumberForm, read_form
 from netwright.data.tables.number_marks import CLEAR_SHARE, as_number
@@ -140,7 +140,9 @@ class TargetEncoder:
         if self.kind == "labels":
             return "target, label"
         values = numbers_of(table, column, self._form(column))
-        return f"target, real, {values.min():.6g} to {values.max():.6g}"
+        form = self._form(column)
+        written = f" ({written_as(table, column, range(len(table)), form)})" if form else ""
+        return f"target, real, {values.min():.6g} to {values.max():.6g}{written}"
 
     def to_json(self) -> dict[str, Any]:
         """Plain text and lists."""
