@@ -1,5 +1,6 @@
 """Sources as they lie there: which columns and files of which source are looked at."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -52,6 +53,16 @@ def test_of_texts_only_the_text_and_the_target_are_looked_at(tmp_path: Path) -> 
     assert seen.findings[0].fix == (
         "Give --set data.drop_missing_text=true: such rows cannot be learned from"
     )
+
+
+def test_rows_that_are_dropped_as_told_are_no_finding(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", "x,text,y", "{odd}.5,word {i},{gap}")
+    table = TableConfig(path=path, target=("y",), drop=("text",))
+    assert illnesses(look_at_source(None, table)) == ["missing-values"]
+    assert illnesses(look_at_source(None, replace(table, drop_missing_target=True))) == []
+    texts = TextTableConfig(path=path, text="y", target=("x",))
+    assert illnesses(look_at_source(None, texts)) == ["missing-values"]
+    assert illnesses(look_at_source(None, replace(texts, drop_missing_text=True))) == []
 
 
 def test_a_series_may_go_up_and_its_time_is_not_learned_from(tmp_path: Path) -> None:

@@ -102,9 +102,9 @@ def look_at_columns(columns: Sequence[Column], leave_out: LeaveOut, see: str) ->
 def _of_table(source: Any, config: TableConfig | TextTableConfig | SeriesConfig) -> Examination:
     if isinstance(config, TextTableConfig):
         rows = read_text_rows(source, config.encoding)
-        text = needed_column(rows, config.text, "--set data.drop_missing_text=true")
-        targets = (needed_column(rows, name, _DROP_TARGET) for name in config.target)
-        return look_at_columns((text, *targets), _without_it, "text-table")
+        needed = [] if config.drop_missing_text else [(config.text, _DROP_TEXT)]
+        of_texts = [needed_column(rows, *one) for one in (*needed, *_needed_targets(config))]
+        return look_at_columns(of_texts, _without_it, "text-table")
     if isinstance(config, TableConfig) and is_read_in_parts(config):
         return examined("columns", Unseen("the file is larger than data.in_memory_gb"))
     table = read_table(source, config.dialect).with_missing(config.missing)
@@ -117,7 +117,7 @@ def _of_table(source: Any, config: TableConfig | TextTableConfig | SeriesConfig)
     learned = [name for name in table.columns if name not in apart]
     columns = (
         *table_columns(table, learned, config.types, is_in_time=False),
-        *(needed_column(table, name, _DROP_TARGET) for name in config.target),
+        *(needed_column(table, *one) for one in _needed_targets(config)),
     )
     return look_at_columns(columns, lambda names: setting("drop", [*config.drop, *names]), "table")
 
@@ -152,6 +152,12 @@ def _without_it(names: Sequence[str]) -> str:
 
 
 _DROP_TARGET = "--drop-missing-target"
+_DROP_TEXT = "--set data.drop_missing_text=true"
+
+
+def _needed_targets(config: TableConfig | TextTableConfig) -> list[tuple[str, str]]:
+    """The targets, each with what is to be given where it is missing, unless it was given."""
+    return [] if config.drop_missing_target else [(name, _DROP_TARGET) for name in config.target]
 
 
 def _of_inputs(inputs: Any) -> Examination:
