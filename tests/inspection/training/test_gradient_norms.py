@@ -24,6 +24,8 @@ def test_it_tells_where_the_norm_began_peaked_and_ended() -> None:
     caption = measure_gradient_norms(TRAINED).caption
     assert "at 3 watched steps: 5 at step 1, at most 10 at step 2, 0.5 at step 1,000." in caption
     assert "of 2 of 3 layers" in caption  # one never learned
+    rising = TrainedGradients(layers=("a",), steps=(1, 9), norms=((1.0, 2.0),))
+    assert "steps: 1 at step 1, at most 2 at step 9. " in measure_gradient_norms(rising).caption
 
 
 def test_a_layer_that_never_learned_has_no_row() -> None:

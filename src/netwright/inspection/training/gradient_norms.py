@@ -56,11 +56,14 @@ class GradientNorms(View):
         """Where the norm began, peaked and ended, and how to read the lines."""
         peak = max(range(len(self.steps)), key=lambda place: self.whole[place])
         drawn = shown_of(len(self._drawn), len(self.layers))
+        told = {0: "", len(self.steps) - 1: ""} | {peak: "at most "}
+        norms = ", ".join(
+            f"{said}{number(self.whole[place])} at step {self.steps[place]:,}"
+            for place, said in sorted(told.items())
+        )
         return (
             f"The norm of the gradient, before it is clipped, at {len(self.steps):,} watched "
-            f"steps: {number(self.whole[0])} at step {self.steps[0]:,}, at most "
-            f"{number(self.whole[peak])} at step {self.steps[peak]:,}, {number(self.whole[-1])} "
-            f"at step {self.steps[-1]:,}. The thick line is of all layers together, the thin ones "
+            f"steps: {norms}. The thick line is of all layers together, the thin ones "
             f"of {drawn} layer{'' if len(self.layers) == 1 else 's'}; the axis is logarithmic, and "
             "a norm of 0 has no place on it. A line that keeps falling vanishes, one that keeps "
             "rising explodes."
