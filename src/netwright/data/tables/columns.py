@@ -20,7 +20,7 @@ from netwright.data.tables.cells import (
     shortened,
 )
 from netwright.data.tables.column_cells import Rows, is_padded
-from netwright.data.tables.doubted_texts import date_hint, number_hint, time_hint
+from netwright.data.tables.doubts.doubted_texts import date_hint, number_hint, time_hint
 from netwright.data.tables.number_form import NumberForm
 from netwright.data.tables.number_marks import CLEAR_SHARE, as_number
 from netwright.data.tables.raw_table import RawTable

@@ -18,6 +18,7 @@ from netwright.core.errors import DataError
 from netwright.data.files.file_encoding import decode_bytes, detected_encoding
 from netwright.data.tables.column_cells import Cells, ListCells
 from netwright.data.tables.dialect import Dialect
+from netwright.data.tables.doubts.totals_row import totals_note
 from netwright.data.tables.number_marks import as_number, read_marks, rewritten_columns
 from netwright.data.tables.raw_table import RawTable, clean, listed
 from netwright.data.tables.records import (
@@ -30,7 +31,6 @@ from netwright.data.tables.records import (
     reading_notes,
 )
 from netwright.data.tables.regular_csv import read_regular
-from netwright.data.tables.totals_row import totals_note
 from netwright.data.tables.watched_reading import watched_lines
 
 LARGE = 2**20  # bytes from which reading by columns is worth the import of its reader

@@ -28,7 +28,7 @@ from netwright.data.tables.cells import (
     shortened,
 )
 from netwright.data.tables.columns import reads_like_text, written_as
-from netwright.data.tables.doubted_texts import case_hint, number_hint, spaced_thousands
+from netwright.data.tables.doubts.doubted_texts import case_hint, number_hint, spaced_thousands
 from netwright.data.tables.number_form import PERCENT, NumberForm, read_form
 from netwright.data.tables.number_marks import CLEAR_SHARE, as_number
 from netwright.data.tables.raw_table import RawTable, listed

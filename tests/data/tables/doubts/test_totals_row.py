@@ -1,7 +1,7 @@
 """A last row that may be totals."""
 
 from netwright.data.tables.column_cells import Cells, ListCells
-from netwright.data.tables.totals_row import totals_note
+from netwright.data.tables.doubts.totals_row import totals_note
 from tests.repetition import for_each
 
 

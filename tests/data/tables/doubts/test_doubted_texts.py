@@ -1,6 +1,6 @@
 """Texts that may be something else, and how they are read as that."""
 
-from netwright.data.tables.doubted_texts import case_hint, date_hint, number_hint, time_hint
+from netwright.data.tables.doubts.doubted_texts import case_hint, date_hint, number_hint, time_hint
 from tests.repetition import for_each
 
 MISSING = "; if %r means missing, train with --set data.missing=%s"

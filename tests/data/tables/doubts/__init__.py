@@ -1,0 +1,1 @@
+"""Tests of what is said of cells and rows that are doubted."""
