@@ -9,6 +9,8 @@ from sklearn import ensemble, tree
 
 from netwright.data.dataset import Split
 from netwright.inspection.attribution.feature_importance import FeatureImportance, PixelImportance
+from netwright.models.baselines import trees
+from netwright.models.baselines.trees import RandomForest, RandomForestConfig
 from tests.models.baselines.fitted import TABLES, arrays, fitted, spec_of, table, weighted
 from tests.repetition import for_each
 
@@ -64,6 +66,23 @@ def test_defaults_are_those_of_scikit_learn(name: str) -> None:
     theirs = reference(name, binary, {}, seed=0)
     np.testing.assert_allclose(ours[:, 1:], theirs.predict_proba(arrays(data)[0]), atol=1e-6)
     assert float(ours[:, 0].max()) < 1e-20
+
+
+def test_a_forest_on_many_rows_grows_in_steps_and_is_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data, spec = table("iris")
+    whole = fitted("random-forest", data, spec, seed=3, trees=7)
+    monkeypatch.setattr(trees, "ROWS_A_STEP", 2 * len(data.inputs))
+    forest: Any = RandomForest.build(RandomForestConfig(trees=7), spec)
+    grown, told = [], []
+    for numbers in forest.fit_steps(data, 3):
+        grown.append(len(forest.trees.roots))
+        told.append(list(numbers))
+    assert grown == [2, 4, 6, 7]  # an interrupted forest answers with those that it has
+    assert told == [[], [], [], ["loss"]]
+    assert torch.equal(forest(data.inputs), whole(data.inputs))
+    assert torch.equal(forest.importances, whole.importances)
 
 
 @pytest.mark.parametrize("name", REFERENCES)

@@ -6,7 +6,7 @@ Source: Breiman, Friedman, Olshen and Stone, "Classification and Regression Tree
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
@@ -29,6 +29,7 @@ from netwright.models.grown_buffers import GrownBuffers
 from netwright.models.model import Model
 
 MaxDepth = Annotated[Size | None, Doc("maximum depth; default: no limit")]
+ROWS_A_STEP = 1_000_000  # of all trees of a step: some seconds, then learning can be ended
 MinSamplesLeaf = Annotated[Size, Doc("minimum training rows in a leaf")]
 
 
@@ -80,14 +81,24 @@ class AveragedTrees(TreeModel):
             return means
         return spread_scores(log_probability(means), self.classes, self.spec.num_outputs)
 
+    def _changes(self, rows: int) -> Sequence[Mapping[str, Any]]:
+        """What is set before each step of learning from so many rows: one step, and nothing."""
+        return ({},)
+
     def fit_steps(self, data: Examples, seed: int) -> Iterator[dict[str, float]]:
-        """One step: the trees, grown by scikit-learn."""
-        fitted = fit_estimator(self._estimator(seed % 2**32), training_rows(data))
-        trees = [member.tree_ for member in getattr(fitted, "estimators_", [fitted])]
-        # (nodes, 1, S) of shares for classes, (nodes, K, 1) of means for reals
-        self.trees.plant(trees, [tree.value.reshape(tree.node_count, -1) for tree in trees])
-        self._keep(fitted, fitted.feature_importances_)
-        yield {"loss": training_loss(self, data)}
+        """One step or several: the trees, grown by scikit-learn.
+
+        Only the last measures the loss: to walk trees takes a good part of what they took to grow.
+        """
+        rows, grower = training_rows(data), self._estimator(seed % 2**32)
+        changes = self._changes(len(rows.inputs))
+        for step, change in enumerate(changes, 1):
+            fitted = fit_estimator(grower.set_params(**change), rows)
+            trees = [member.tree_ for member in getattr(fitted, "estimators_", [fitted])]
+            # (nodes, 1, S) of shares for classes, (nodes, K, 1) of means for reals
+            self.trees.plant(trees, [tree.value.reshape(tree.node_count, -1) for tree in trees])
+            self._keep(fitted, fitted.feature_importances_)
+            yield {"loss": training_loss(self, data)} if step == len(changes) else {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,5 +186,11 @@ class RandomForest(AveragedTrees):
             min_samples_leaf=config.min_samples_leaf,
             max_features=config.max_features or ("sqrt" if is_class else 1.0),
             random_state=seed,
+            warm_start=True,
             n_jobs=torch.get_num_threads(),  # the trees are the same, however many
         )
+
+    def _changes(self, rows: int) -> Sequence[Mapping[str, Any]]:
+        """Some more trees each time, where rows are many: the forest is the same as of one step."""
+        whole, a_step = self.config.trees, max(1, ROWS_A_STEP // rows)
+        return [{"n_estimators": count} for count in (*range(a_step, whole, a_step), whole)]
