@@ -10,6 +10,7 @@ from sklearn import ensemble, tree
 from netwright.data.dataset import Split
 from netwright.inspection.attribution.feature_importance import FeatureImportance, PixelImportance
 from netwright.models.baselines import trees
+from netwright.models.baselines.training_rows import fit_estimator
 from netwright.models.baselines.trees import RandomForest, RandomForestConfig
 from tests.models.baselines.fitted import TABLES, arrays, fitted, spec_of, table, weighted
 from tests.repetition import for_each
@@ -74,6 +75,14 @@ def test_a_forest_on_many_rows_grows_in_steps_and_is_the_same(
     data, spec = table("iris")
     whole = fitted("random-forest", data, spec, seed=3, trees=7)
     monkeypatch.setattr(trees, "ROWS_A_STEP", 2 * len(data.inputs))
+    firsts: set[int] = set()
+
+    def fit(estimator: Any, rows: Any) -> Any:
+        fitted = fit_estimator(estimator, rows)
+        firsts.add(id(fitted.estimators_[0]))
+        return fitted
+
+    monkeypatch.setattr(trees, "fit_estimator", fit)
     forest: Any = RandomForest.build(RandomForestConfig(trees=7), spec)
     grown, told = [], []
     for numbers in forest.fit_steps(data, 3):
@@ -81,6 +90,7 @@ def test_a_forest_on_many_rows_grows_in_steps_and_is_the_same(
         told.append(list(numbers))
     assert grown == [2, 4, 6, 7]  # an interrupted forest answers with those that it has
     assert told == [[], [], [], ["loss"]]
+    assert len(firsts) == 1  # which is kept, not grown again
     assert torch.equal(forest(data.inputs), whole(data.inputs))
     assert torch.equal(forest.importances, whole.importances)
 
