@@ -14,9 +14,12 @@ _TOTALS = re.compile(
 
 
 def totals_note(columns: Mapping[str, Cells]) -> list[str]:
-    """What is said where a cell of the last row, and no other of its column, calls it totals."""
+    """What is said where a cell of the last row, and no other of its column, calls it totals.
+
+    Columns of numbers have no such cell, and their texts would be read from the file once more.
+    """
     for name, cells in columns.items():
-        text = cells[len(cells) - 1]
+        text = "" if cells.numbers is not None else cells[len(cells) - 1]
         if _TOTALS.fullmatch(text.strip(" :")) and cells.counts()[text] == 1:
             return [
                 f"the last row may be totals, as {name} is {shortened(text)}: it is read like the "
