@@ -7,7 +7,11 @@ from sklearn.calibration import calibration_curve
 from torch import Tensor, nn
 
 from netwright.core.errors import ConfigError, DataError
-from netwright.inspection.predictions.calibration import CalibrationBin, measure_calibration
+from netwright.inspection.predictions.calibration import (
+    CalibrationBin,
+    measure_calibration,
+    short_amount,
+)
 from tests.inspection.drawn import check_sound, words_on
 from tests.repetition import for_each
 
@@ -105,7 +109,13 @@ def test_caption_says_whose_probability_it_is_and_how_far_off() -> None:
 def test_every_bin_shows_how_many_examples_it_holds() -> None:
     chances = of_two([0.05] * 7 + [0.95] * 1_234)
     words = words_on(measure_calibration(torch.zeros(1_241, dtype=torch.int64), chances))
-    assert {"7", "1,234", "probability of class 1", "share of class 1"} <= set(words)
+    assert {"7", "1.2k", "probability of class 1", "share of class 1"} <= set(words)
+
+
+def test_counts_over_narrow_bars_are_short() -> None:
+    values = (69, 12.5, 999, 1_069, 18_347, 1_234_567)
+    shown = ["69", "12.5", "999", "1.1k", "18k", "1,200k"]
+    assert [short_amount(value) for value in values] == shown
 
 
 def test_bins_are_drawn_at_their_mean_probability() -> None:

@@ -114,7 +114,7 @@ class Calibration(View):
             for one in self.bins:
                 place = ((one.low + one.high) / 2, one.amount)
                 axes.annotate(
-                    amount(one.amount),
+                    short_amount(one.amount),
                     place,
                     (0, 2),
                     textcoords="offset points",
@@ -126,6 +126,11 @@ class Calibration(View):
         axes.grid(visible=False)
         axes.set_yticks([])
         axes.spines["left"].set_visible(False)  # the first count would stand across it
+
+
+def short_amount(value: float) -> str:
+    """How many, in the width of a bar: 812, 1.1k or 18k."""
+    return amount(value) if value < 1_000 else f"{float(f'{value / 1_000:.2g}'):,g}k"
 
 
 def measure_calibration(
