@@ -188,6 +188,8 @@ def test_columns_are_fitted_on_a_sample_of_the_training_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write(tmp_path, 3000)
+    whole = load(path, in_memory_gb=TINY, val_size=0.3)
+    assert any(note.endswith("are inferred and scaled by all rows") for note in whole.notes)
     monkeypatch.setattr(large_table, "SAMPLE", path.stat().st_size // 4)
     stored, held = load(path, in_memory_gb=TINY), load(path)
     note = next(note for note in stored.notes if "read in parts" in note)

@@ -115,7 +115,14 @@ def _convert(
     sampled = sample.take(np.flatnonzero(is_kept[np.asarray(sample.positions)]))
     is_training = trains[np.asarray(sampled.positions)]
     encoder = known or fit_encoder(sampled, np.flatnonzero(is_training), rows, config)
-    by = f"{len(sampled):,} of the {len(places):,} rows" if known is None else "an earlier run"
+    some = f"{len(sampled):,} of the {len(places):,} rows"
+    by = (
+        "an earlier run"
+        if known is not None
+        else "all rows"
+        if len(sampled) == len(places)
+        else some
+    )
     later = sampled.take(np.flatnonzero(~is_training))
     notes = (
         *rows.notes,
