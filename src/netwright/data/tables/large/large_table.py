@@ -115,14 +115,9 @@ def _convert(
     sampled = sample.take(np.flatnonzero(is_kept[np.asarray(sample.positions)]))
     is_training = trains[np.asarray(sampled.positions)]
     encoder = known or fit_encoder(sampled, np.flatnonzero(is_training), rows, config)
-    some = f"{len(sampled):,} of the {len(places):,} rows"
-    by = (
-        "an earlier run"
-        if known is not None
-        else "all rows"
-        if len(sampled) == len(places)
-        else some
-    )
+    is_all = len(sampled) == len(places)
+    seen = "all rows" if is_all else f"{len(sampled):,} of the {len(places):,} rows"
+    by = seen if known is None else "an earlier run"
     later = sampled.take(np.flatnonzero(~is_training))
     notes = (
         *rows.notes,
