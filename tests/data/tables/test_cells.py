@@ -230,6 +230,8 @@ def test_long_texts_are_cut() -> None:
         ("03MAR2021", "%d %b %Y", datetime(2021, 3, 3)),  # SAS
         ("03MAR21:10:30:00", "%d %b %y", datetime(2021, 3, 3, 10, 30)),
         ("03MAR2021", "%d %b %y", None),
+        ("3 Mar 08:00", "%d %b %y", None),  # of some year
+        ("3 Mar 08:00", "%d %b %y", None),  # of some year
         ("2021/03/03 1:05:09 PM GMT+1", "%Y/%m/%d", datetime(2021, 3, 3, 13, 5, 9)),  # Forms
         ("3/14/2021 10:30 CEST", "%m/%d/%Y", datetime(2021, 3, 14, 10, 30)),
         ("2021-03-03 10:30:00 UTC", "iso", datetime(2021, 3, 3, 10, 30)),

@@ -84,7 +84,7 @@ def named_date(text: str, form: str) -> datetime | None:
     if found is None or month is None:
         return None
     year, rest = found["year"], text[found.end() :]
-    if rest and rest[0] not in {" ", "T", ":"}:
+    if rest and not re.match(r"[ T]|:\d\d:", rest):  # 3 Mar 21:15 is no day of 2021
         return None
     try:
         if len(year) == 2:
