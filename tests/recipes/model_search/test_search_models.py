@@ -167,3 +167,13 @@ def test_refusals_say_what_to_do(line: pd.DataFrame) -> None:
         nw.search_models(line, target="y", max_time=-1)
     with pytest.raises(ConfigError, match="a search that is resumed is saved"):
         nw.search_models(line, target="y", resume="searches/x", save=False)
+
+
+def test_a_folder_that_is_not_free_is_refused_before_anything_is_learned(
+    line: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").touch()
+    monkeypatch.setattr(Race, "run", lambda race: pytest.fail("the search has begun"))
+    with pytest.raises(ConfigError, match="mine already exists and is not empty"):
+        nw.search_models(line, target="y", out=tmp_path / "mine", **QUICK)

@@ -41,6 +41,7 @@ from netwright.recipes.model_search.race_plan import RacePlan
 from netwright.recipes.model_search.stack import NAME, Stack, stack
 from netwright.recipes.plan.recipe import Recipe, has_own_rule
 from netwright.recipes.run.run import Run
+from netwright.recipes.saved.run_folder import check_free
 
 FOLDS = 5
 JSON, HTML = "leaderboard.json", "leaderboard.html"
@@ -184,6 +185,8 @@ def start_model_search(
     limit = read_time_limit(asked.max_time)
     if resume is not None and not save:
         raise ConfigError("a search that is resumed is saved: leave out save=False")
+    if out is not None and save:
+        check_free(out)  # hours before it is written to
     recipe, data = load({})
     _check(recipe, asked.folds)
     names = choose_models(asked.models, data.spec)

@@ -66,10 +66,15 @@ def create_run_folder(out: Path | None, model: str, data: str) -> Path:
     """A new, empty folder: `out`, or the next free runs/MODEL-DATA-NNN."""
     if out is None:
         return next_folder(RUNS, model, data)
-    if not is_empty(out):
-        raise ConfigError(f"{out} already exists and is not empty; give another folder")
+    check_free(out)
     make_if_absent(out)
     return out
+
+
+def check_free(out: Path) -> None:
+    """Refuse a folder that holds something already."""
+    if not is_empty(out):
+        raise ConfigError(f"{out} already exists and is not empty; give another folder")
 
 
 def next_folder(parent: str, *names: str) -> Path:
