@@ -1,6 +1,7 @@
 """Random numbers: independent streams from one seed, and scopes that leave the caller's alone."""
 
 import hashlib
+import os
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,10 +16,35 @@ from torch import Tensor
 P = ParamSpec("P")
 R = TypeVar("R")
 
+
+class Turns:
+    """A block that one thread at a time is in; one within another is in the same turn.
+
+    A fork has one thread alone: a turn that another had in its parent is nobody's there.
+    """
+
+    def __init__(self) -> None:
+        self._lock = RLock()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._end_that_of_another)
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *raised: object) -> None:
+        self._lock.release()
+
+    def _end_that_of_another(self) -> None:
+        if self._lock.acquire(blocking=False):  # free, or of the thread that has forked
+            self._lock.release()
+        else:
+            self._lock = RLock()
+
+
 # Layers draw from the one generator that torch has for the process, and a fit seeds it: of fits in
-# several threads each would take numbers from the others, so they take turns. One within another,
-# as in a callback, is in the same turn; processes run side by side.
-ONE_AT_A_TIME = RLock()
+# several threads each would take numbers from the others, so they take turns, also where one is
+# within another, as in a callback; processes run side by side.
+ONE_AT_A_TIME = Turns()
 
 
 def derive_seed(seed: int, *path: object) -> int:

@@ -1,8 +1,10 @@
 """Fits in threads: each has the bits that it has alone; one within another does not wait."""
 
+import os
+import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 import numpy as np
@@ -85,6 +87,30 @@ def test_a_fit_within_a_fit_does_not_wait_for_it() -> None:
     assert outer, "the fit in the callback waits for the one that it is in"
     assert same(inner[0], weights_of(1))
     assert same(outer[0], weights_of(0))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs forks")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_fork_does_not_wait_for_a_thread_of_its_parent() -> None:
+    in_turn_now, may_end = Event(), Event()
+
+    def hold() -> None:
+        with ONE_AT_A_TIME:
+            in_turn_now.set()
+            may_end.wait(30)
+
+    other = Thread(target=hold, daemon=True)
+    other.start()
+    in_turn_now.wait(30)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(5)  # ends it where it waits
+        with ONE_AT_A_TIME:
+            os._exit(0)
+    status = os.waitpid(child, 0)[1]
+    may_end.set()
+    other.join(30)
+    assert status == 0
 
 
 def test_who_fails_ends_its_turn() -> None:
