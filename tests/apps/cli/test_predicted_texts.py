@@ -121,7 +121,7 @@ def test_what_cannot_be_predicted_is_refused_in_one_sentence(
         "predicts texts",
         ("tags", "--row", "a=1"): a_line,
         ("parity", "--row", "a=1"): a_line,
-        ("rows", "--row", "a=1"): "input has no column 'text'; there are a",
+        ("rows", "--row", "a=1"): "input has no column 'text'; it has a",
         ("rows", "absent.txt"): "absent.txt: there is no such file",
         ("rows", "x.txt", "y.txt"): "predict takes one table, got 2 files",
     }

@@ -48,7 +48,7 @@ def test_targets_come_from_their_columns() -> None:
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        ("a,c\n1,2\n", "x.csv has no column 'b'; there are a, c"),
+        ("a,c\n1,2\n", "x.csv has no column 'b'; it has a, c"),
         ("a,b\n1,2\n3,x\n", "x.csv:3: column 'b': 'x' is not a number"),
         ("a,b\n1,\n", "x.csv:2: column 'b': the value is missing"),
     ],

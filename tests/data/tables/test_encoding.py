@@ -148,7 +148,7 @@ def test_new_things_are_remarked() -> None:
         ),
         (
             {"balance": 1},
-            "input lacks 2 columns that are needed, 'student', 'since'; there are balance",
+            "input lacks 2 columns that are needed, 'student', 'since'; it has balance",
         ),
         (
             [{"student": "No", "balance": 1, "since": None}] * 2

@@ -34,7 +34,7 @@ def test_rows_without_lines_are_counted_from_zero() -> None:
     ("name", "sentence"),
     [
         ("defualt", "t.csv has no column 'defualt'; did you mean 'default'?"),
-        ("zzz", "t.csv has no column 'zzz'; there are default, INCOME"),
+        ("zzz", "t.csv has no column 'zzz'; it has default, INCOME"),
         ("incom", "t.csv has no column 'incom'; did you mean 'INCOME'?"),
     ],
 )
@@ -106,7 +106,7 @@ def test_all_columns_that_are_missing_are_named() -> None:
     with pytest.raises(DataError, match=r"^t.csv has no column 'sise'; did you mean 'size'\?$"):
         table.check_columns(["x", "sise"])
     sentence = "t.csv lacks 2 columns that are needed, 'sise' (did you mean 'size'?), 'colour'"
-    with pytest.raises(DataError, match=f"^{re.escape(sentence)}; there are size, x$"):
+    with pytest.raises(DataError, match=f"^{re.escape(sentence)}; it has size, x$"):
         table.check_columns(["sise", "x", "colour"])
 
 

@@ -204,7 +204,7 @@ NUMBERS = "x,y\n" + "".join(f"{i}.5,{i}.25\n" for i in range(20))
             NUMBERS,
             {"target": "y", "drop": "z"},
             DataError,
-            "t.csv has no column 'z'; there are x, y",
+            "t.csv has no column 'z'; it has x, y",
         ),
         (
             NUMBERS,

@@ -69,7 +69,7 @@ class RawTable:
     def column(self, name: str) -> Cells:
         """The cells of a column; a name that is not there is refused with the nearest one."""
         if name not in self.columns:
-            hint = nearest(name, self.columns) or f"; there are {self.column_list}"
+            hint = nearest(name, self.columns) or f"; it has {self.column_list}"
             raise DataError(f"{self.name} has no column {name!r}{hint}")
         return as_cells(self.columns[name])
 
@@ -86,7 +86,7 @@ class RawTable:
             shown = [f"{name!r}{_meant(name, self.columns)}" for name in dict.fromkeys(missing)]
             raise DataError(
                 f"{self.name} lacks {len(shown)} columns that are needed, {listed(shown)}; "
-                f"there are {self.column_list}"
+                f"it has {self.column_list}"
             )
 
     def numbers(self, name: str) -> NDArray[np.float64] | None:
