@@ -184,7 +184,10 @@ class Curves(View):
         for panel in panels:
             for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
                 handles.setdefault(label, handle)
-        panels[0].legend(handles.values(), handles, fontsize=SMALL)
+        fitting = columns * (2 if self.is_small else 3)
+        figure.legend(  # outside: inside it hid the end of a curve that stays high
+            handles.values(), handles, loc="outside upper left", ncols=fitting, fontsize=SMALL
+        )
 
     def _draw_measure(self, axes: "Axes", name: str) -> None:
         from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 - it costs a second
