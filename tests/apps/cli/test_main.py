@@ -99,7 +99,8 @@ def test_version(type_in: Type) -> None:
         (["evaluate", "nowhere"], "nowhere is not a run folder: there is no such folder"),
         (["evaluate", "."], ". is not a run folder: it has no config.yaml"),
         (["list", "modls"], "unknown kind 'modls'; did you mean 'models'?"),
-        (["predict", "."], "predict takes either files or --row"),
+        (["predict", "."], "predict needs rows: give a file, - for standard input, or --row"),
+        (["predict", ".", "a.csv", "--row", "x=1"], "predict takes a file or --row, not both"),
         (
             ["train", "--resume", "x" * 300],
             f"{'x' * 300}/config.yaml cannot be read: File name too long",

@@ -139,6 +139,10 @@ def read_plan(folder: Path) -> SearchPlan:
 
 def read_plan_file(folder: Path) -> Mapping[str, Any]:
     """The mapping in `search.yaml`; a folder that holds no search is refused."""
+    if not folder.exists():
+        raise ConfigError(
+            f"{folder}: there is no such folder; a search over models removes its own when it ends"
+        )
     if not has_file(folder / FILE):
         raise ConfigError(f"{folder} contains no search: it has no {FILE}")
     values = read_own_recipe(folder, FILE)

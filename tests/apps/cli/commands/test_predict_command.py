@@ -104,7 +104,7 @@ def test_a_run_on_images_takes_images(
     answer = type_in("predict", things_run, "rows.csv", "rows.csv")
     assert answer.err == "error: predict takes one table, got 2 files\n"
     answer = type_in("predict", things_run)
-    assert answer.err == "error: predict takes either files or --row\n"
+    assert answer.err == "error: predict needs rows: give a file, - for standard input, or --row\n"
     answer = type_in("evaluate", pictures_run, "--data", pictures, "--json")
     assert json.loads(answer.out)["metrics"]["accuracy"] == 1
 
@@ -273,7 +273,7 @@ def test_all_missing_columns_and_far_values_are_said(
     (tmp_path / "rows.csv").write_text("sizes\n1\n")
     answer = type_in("predict", things_run, "rows.csv")
     lacks = "error: rows.csv lacks 2 columns that are needed, 'size' (did you mean 'sizes'?)"
-    assert answer.err == f"{lacks}, 'colour'; there are sizes\n"
+    assert answer.err == f"{lacks}, 'colour'; it has sizes\n"
     answer = type_in("evaluate", things_run, "rows.csv")
     assert answer.err.startswith("error: rows.csv lacks 3 columns that are needed, 'size'")
     assert answer.code == 2
@@ -288,7 +288,7 @@ def test_all_missing_columns_and_far_values_are_said(
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--keep", "art"], "new.csv has no column 'art'; there are client_id, größe"),
+        (["--keep", "art"], "new.csv has no column 'art'; it has client_id, größe"),
         (["--out", "p.tsv"], "--out must end in .csv, .json, .jsonl or .parquet, got p.tsv"),
         (["--json", "--out", "p.csv"], "--out must end in .json, got p.csv"),
     ],

@@ -92,7 +92,8 @@ def test_json_and_resume(type_in: Type, tmp_path: Path) -> None:
             "--max-time and the --storage of a server\n",
         )
     assert type_in("search", "--resume", "nowhere").err == (
-        "error: nowhere contains no search: it has no search.yaml\n"
+        "error: nowhere: there is no such folder; "
+        "a search over models removes its own when it ends\n"
     )
 
 

@@ -79,8 +79,10 @@ def predict(  # noqa: PLR0913, PLR0917 - one argument an option
     from netwright.recipes.run.answers import check_asked
     from netwright.recipes.run.run import open_run
 
-    if bool(sources) == (row is not None):
-        raise ConfigError("predict takes either files or --row")
+    if not sources and row is None:
+        raise ConfigError("predict needs rows: give a file, - for standard input, or --row")
+    if sources and row is not None:
+        raise ConfigError("predict takes a file or --row, not both")
     opened = open_run(run)
     read_as(opened, settings or [])
     check_asked(opened.spec, threshold=threshold, proba=proba)
