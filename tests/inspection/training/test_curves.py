@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
 
 from netwright.core.errors import ConfigError, DataError
 from netwright.inspection.drawing.curve import Axis
