@@ -5,15 +5,19 @@ from dataclasses import replace
 import pytest
 
 from netwright.core.errors import ConfigError, UnknownNameError
-from netwright.recipes.model_search.portfolio import USUAL, choose_models
+from netwright.recipes.model_search.portfolio import choose_models, usual_models
 from tests.models.baselines.fitted import spec_of
 
 REALS = spec_of(2, target="real", outputs=1)
 
 
 def test_the_usual_models_fit_their_targets() -> None:
-    assert choose_models((), REALS) == USUAL["real"]
-    assert choose_models((), spec_of(2, target="class", outputs=3)) == USUAL["class"]
+    assert choose_models((), REALS) == usual_models("real")
+    classes = spec_of(2, target="class", outputs=3)
+    assert choose_models((), classes) == usual_models("class")
+    of_many = choose_models((), classes, many_rows=True)
+    assert sorted(of_many) == sorted(usual_models("class"))
+    assert of_many[:3] == ("softmax", "hist-boosting", "mlp")  # a forest takes minutes there
 
 
 def test_named_models_are_tried_once_each() -> None:

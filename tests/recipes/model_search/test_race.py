@@ -15,7 +15,7 @@ from netwright.recipes.fitting.fit import resolve
 from netwright.recipes.judging.folds import foldable
 from netwright.recipes.model_search import race as module
 from netwright.recipes.model_search.entrant import Entrant
-from netwright.recipes.model_search.race import PATIENCE, Race, recipe_of
+from netwright.recipes.model_search.race import PATIENCE, Race, folds_to_learn, recipe_of
 
 ROWS = 100
 NOISE = torch.rand(ROWS, generator=torch.Generator().manual_seed(0)).double()
@@ -69,6 +69,7 @@ def planned(
     *,
     seconds: Mapping[str, float] | None = None,
     max_time: float | None = None,
+    learned: int = 5,
 ) -> PlannedRace:
     clock = Clock()
     monkeypatch.setattr(module, "time", clock)
@@ -78,6 +79,7 @@ def planned(
         rows=foldable(data, None, data),
         names=tuple(costs),
         folds=5,
+        learned=learned,
         max_time=max_time,
         tell=lambda line: None,
     )
@@ -157,6 +159,33 @@ def test_a_rule_of_its_own_may_take_all_the_time_that_is_left_a_network_its_shar
     assert limits == pytest.approx({"ridge": 60 / 5, "mlp": 53.75 / 10, "lasso": 47.5 / 5})
 
 
+def test_of_many_rows_one_fold_compares_the_models(
+    data: Data, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert [folds_to_learn(rows, 5) for rows in (100, 20_000, 49_999, 50_000, 99_999, 10**6)] == [
+        *(5, 5, 3, 2, 2, 1)
+    ]
+    costs = {"ridge": 1.0, "lasso": 0.0, "mlp": 2.0}
+    race = planned(data, monkeypatch, costs, seconds={"lasso": 9.0}, max_time=60.0, learned=1)
+    limits: dict[str, float | None] = {}
+    fit = race._fit
+
+    def note(entrant: Entrant, number: int) -> None:
+        limits[entrant.name] = entrant.limit
+        fit(entrant, number)
+
+    monkeypatch.setattr(race, "_fit", note)
+    race.run()
+    assert [one.name for one in race.finished] == ["lasso", "ridge", "mlp"]
+    # A rule of its own may take half of what is left; 1.25 and 12.5 s of a last fit are kept.
+    assert limits == pytest.approx(
+        {"ridge": 60 / 2, "lasso": (60 - 1 - 1.25) / 2, "mlp": 60 - 10 - 12.5}
+    )
+    # A stack is weighed by parts of the one fold, each by what the others say.
+    assert [len(rows) for rows in race.held_out] == [4] * 5
+    assert torch.equal(torch.cat(race.held_out).sort().values, race.parts[0][1])
+
+
 def test_a_last_fit_has_time_for_what_its_models_took(
     data: Data, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,6 +224,7 @@ def test_each_fold_is_encoded_by_its_own_training_rows() -> None:
         rows=replace(rows, build=build),
         names=["ridge", "mlp"],
         folds=2,
+        learned=2,
         max_time=None,
         tell=lambda line: None,
     )
@@ -223,6 +253,7 @@ def test_groups_are_never_divided() -> None:
         rows=replace(rows, build=build),
         names=["ridge", "mlp"],  # only the second has rows to choose its epoch by
         folds=2,
+        learned=2,
         max_time=None,
         tell=lambda line: None,
     )

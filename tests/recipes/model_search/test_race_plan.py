@@ -21,6 +21,7 @@ PLAN = RacePlan(
     recipe=resolve("mlp", "iris", seed=3)[0],
     models=("softmax", "mlp"),
     folds=4,
+    learned=4,
     max_time=90.0,
     data={"train": {"inputs": "abc"}},
 )
@@ -35,7 +36,13 @@ def test_is_the_same_when_it_is_read_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("folds", 5), ("models", ("mlp",)), ("data", {}), ("recipe", resolve("mlp", "iris")[0])],
+    [
+        ("folds", 5),
+        ("learned", 1),
+        ("models", ("mlp",)),
+        ("data", {}),
+        ("recipe", resolve("mlp", "iris")[0]),
+    ],
 )
 def test_another_search_is_refused(tmp_path: Path, name: str, value: Any) -> None:
     write_race_plan(tmp_path, PLAN)

@@ -156,6 +156,26 @@ def test_models_with_errors_of_their_own_are_stacked() -> None:
     assert weights == pytest.approx(list(found.weights.values()))
 
 
+def test_of_many_rows_a_part_is_held_out_which_a_note_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("netwright.recipes.model_search.race.ENOUGH", 80)
+    numbers = np.random.default_rng(0)
+    x = numbers.normal(size=(500, 2))
+    y = 3 * x[:, 0] + 3 * (x[:, 1] > 0) + 1.5 * numbers.normal(size=500)
+    frame = pd.DataFrame({"a": x[:, 0], "b": x[:, 1], "y": y})
+    asked: dict[str, Any] = {"models": ["ridge", "decision-tree"], "save": False, "quiet": True}
+    found = nw.search_models(frame, target="y", **asked)
+    assert {one.rows for one in found.standings} == {80}  # of 400
+    assert found.chosen == "stacking"
+    assert found.notes == (
+        "models learned 1 of 5 folds, whose 80 held-out rows are enough to compare them",
+    )
+    whole = nw.search_models(frame, target="y", folds=2, **asked)
+    assert {one.rows for one in whole.standings} == {400}  # as was asked
+    assert whole.notes == ()
+
+
 def test_refusals_say_what_to_do(line: pd.DataFrame) -> None:
     with pytest.raises(ConfigError, match="remove hidden"):
         nw.search_models(line, target="y", hidden=(4,))

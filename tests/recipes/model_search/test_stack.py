@@ -11,7 +11,7 @@ from netwright.recipes.model_search.stack import stack
 ROWS = 200
 TRUTH = torch.randn(ROWS, 1, generator=torch.Generator().manual_seed(0))
 SPLIT = Split(inputs=torch.zeros(ROWS, 1), targets=TRUTH)
-PARTS = k_folds(ROWS, 4, seed=0)
+FOLDS = [held_out for _, held_out in k_folds(ROWS, 4, seed=0)]
 ONE = torch.ones(1)
 
 
@@ -28,7 +28,7 @@ def noisy(seed: int) -> torch.Tensor:
 
 def test_two_with_errors_of_their_own_are_better_together() -> None:
     first, second = said("ridge", noisy(1)), said("mlp", noisy(2))
-    together = stack([first, second], SPLIT, PARTS, "real", ONE)
+    together = stack([first, second], SPLIT, FOLDS, "real", ONE)
     assert together is not None
     assert together.names == ("ridge", "mlp")
     # Of f = y + noise of variance 1 the best weights are 1/3 each, and leave 1/3.
@@ -39,12 +39,12 @@ def test_two_with_errors_of_their_own_are_better_together() -> None:
 
 def test_answers_of_a_fold_are_weighed_by_the_other_folds() -> None:
     entrants = [said("ridge", noisy(1)), said("mlp", noisy(2))]
-    before = stack(entrants, SPLIT, PARTS, "real", ONE)
-    rows = PARTS[0][1]
+    before = stack(entrants, SPLIT, FOLDS, "real", ONE)
+    rows = FOLDS[0]
     targets = TRUTH.clone()
     targets[rows] *= 3  # weights that had seen these rows would be three times as large
     changed = Split(inputs=SPLIT.inputs, targets=targets)
-    after = stack(entrants, changed, PARTS, "real", ONE)
+    after = stack(entrants, changed, FOLDS, "real", ONE)
     assert before is not None
     assert after is not None
     assert torch.equal(after.entrant.answers[rows], before.entrant.answers[rows])
@@ -53,5 +53,5 @@ def test_answers_of_a_fold_are_weighed_by_the_other_folds() -> None:
 
 def test_one_that_does_not_count_is_left_out() -> None:
     perfect, useless = said("ridge", TRUTH.clone()), said("mlp", -TRUTH)
-    assert stack([perfect, useless], SPLIT, PARTS, "real", ONE) is None
-    assert stack([perfect], SPLIT, PARTS, "real", ONE) is None
+    assert stack([perfect, useless], SPLIT, FOLDS, "real", ONE) is None
+    assert stack([perfect], SPLIT, FOLDS, "real", ONE) is None

@@ -19,7 +19,8 @@ def test_a_search_goes_on_with_what_it_was_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    fit, limits = Race._fit, []
+    fit = Race._fit
+    limits: list[tuple[str, float | None]] = []
 
     def killed(race: Race, entrant: Entrant, number: int) -> None:
         if len(limits) == 3:

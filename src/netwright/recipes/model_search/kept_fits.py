@@ -122,7 +122,9 @@ class KeptFits:
         """Take the folder away: the search has ended, or would only be refused again."""
         if self.folder is None:
             return
-        fits = {f"{model}-{fold}" for model in self.plan.models for fold in range(self.plan.folds)}
+        fits = {
+            f"{model}-{fold}" for model in self.plan.models for fold in range(self.plan.learned)
+        }
         with open_folder(self.folder) as here:
             for name in here.names():
                 if name in fits:

@@ -12,16 +12,29 @@ from netwright.models.catalog import MODELS
 from netwright.models.ensembles.ensemble import Ensemble
 from netwright.models.model import check_fits
 
-_LATER = ("mlp", "gradient-boosting", "mlp-plr", "table-resnet", "ft-transformer")
-USUAL = {  # the quicker kind of trees first: of reals a forest tries every feature at each split
-    "class": ("softmax", "random-forest", "hist-boosting", *_LATER),
-    "real": ("ridge", "hist-boosting", "random-forest", *_LATER),
-}
+LINEAR = {"class": "softmax", "real": "ridge"}
+NETWORKS = ("mlp-plr", "table-resnet", "ft-transformer")
 
 
-def choose_models(names: Sequence[str], spec: DataSpec) -> tuple[str, ...]:
-    """The models to try: those that are named, or the usual ones for such targets."""
-    if spec.inputs != "features" or spec.target not in USUAL:
+def usual_models(target: str, *, many_rows: bool = False) -> tuple[str, ...]:
+    """The models for such targets, the quicker kind of trees first.
+
+    Of reals a forest tries every feature at each split. On many rows it is slow in any case, and
+    boosting that looks at every value slower still.
+    """
+    linear = LINEAR[target]
+    if many_rows:
+        return (linear, "hist-boosting", "mlp", "random-forest", *NETWORKS, "gradient-boosting")
+    trees = ("random-forest", "hist-boosting")
+    trees = trees if target == "class" else trees[::-1]
+    return (linear, *trees, "mlp", "gradient-boosting", *NETWORKS)
+
+
+def choose_models(
+    names: Sequence[str], spec: DataSpec, *, many_rows: bool = False
+) -> tuple[str, ...]:
+    """The models to try: those that are named, or the usual ones for such data."""
+    if spec.inputs != "features" or spec.target not in LINEAR:
         what = "labels" if spec.target == "labels" else f"{spec.inputs} -> {spec.target}"
         raise ConfigError(
             f"a search over models is for tables with one class or with reals to predict, this is "
@@ -29,7 +42,7 @@ def choose_models(names: Sequence[str], spec: DataSpec) -> tuple[str, ...]:
         )
     if isinstance(names, str):
         raise ConfigError(f"models must be a list of names, got {names!r}")
-    chosen = tuple(dict.fromkeys(names)) or USUAL[spec.target]
+    chosen = tuple(dict.fromkeys(names)) or usual_models(spec.target, many_rows=many_rows)
     for name in chosen:
         kind = MODELS.load(name)
         if issubclass(kind, Ensemble):

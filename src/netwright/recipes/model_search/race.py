@@ -1,21 +1,27 @@
 """The race: models learn the same folds one after the other, and those that are behind leave early.
 
+Few rows are all held out once. Of many the first folds hold out enough of them to tell models apart
+(`ENOUGH`), and time is better spent on more models.
+
 The quick models come first and finish, so that there is always something to be measured by. From
 the second fold on a model leaves that is worse than the best so far on the rows both have answered,
 by the paired test of `metrics/paired.py`, corrected for all the tests of a race: losses have heavy
 tails, and on one fold the best may be without a mistake by luck. A network, which learns as long as
 it may, shares the time that is left with the fits that are left; a model with a rule of its own
-ends by itself, and may take all of it: cut short, it would not be the model that it is.
+ends by itself, and may take all of it (of many rows a half, which leaves some to the others): cut
+short, it would not be the model that it is.
 
 Shapes: N rows to search on.
 Source: Maron and Moore, "Hoeffding Races" (1993).
 """
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
+from torch import Tensor
 
 from netwright.core.devices import device_of
 from netwright.core.errors import DataError, NetwrightError
@@ -33,6 +39,7 @@ from netwright.train.evaluate import predict
 
 VAL_SHARE = 0.15  # of a fold's training rows, by which a network chooses its epoch
 PATIENCE = 16  # epochs; as in the comparison of networks for tables by Gorishniy et al. (2021)
+ENOUGH = 20_000  # rows held out: losses of a standard deviation of 1 are known to within 0.014
 LEEWAY = 2.0  # times as long as a fit of the race, where the machine is busier later on
 
 
@@ -44,7 +51,8 @@ class Race:
         recipe: how networks are trained, and the seed.
         rows: to search on; each fold is encoded by its own training rows.
         names: of the models, the quick ones first.
-        folds: how many.
+        folds: into which the rows are divided.
+        learned: how many of them each model learns.
         max_time: seconds for everything, the last fit included; None: no limit.
         tell: is given a line of progress.
         kept: where fits are kept, and found again; None: nowhere.
@@ -54,6 +62,7 @@ class Race:
     rows: FoldableData
     names: Sequence[str]
     folds: int
+    learned: int
     max_time: float | None
     tell: Tell
     kept: KeptFits | None = None
@@ -70,7 +79,7 @@ class Race:
             seed=self.recipe.seed,
             classes=self.classes,
             groups=self.rows.groups,
-        )
+        )[: self.learned]
         self.spread = self.whole.targets.cpu().double().std(dim=0, correction=0)
         self.entrants = [new_entrant(name, count, whole.spec.num_outputs) for name in self.names]
         self.started = time.monotonic()
@@ -82,9 +91,17 @@ class Race:
 
     @property
     def finished(self) -> list[Entrant]:
-        """Who has answered all rows and is not worse than the best, the best first."""
-        done = [one for one in self.entrants if len(one.seconds) == self.folds and not one.left]
+        """Who has learned every fold and is not worse than the best, the best first."""
+        done = [one for one in self.entrants if len(one.seconds) == self.learned and not one.left]
         return sorted(done, key=lambda one: one.mean_loss)
+
+    @property
+    def held_out(self) -> list[Tensor]:
+        """The rows that were held out, fold by fold; those of one fold alone in several parts."""
+        rows = [held_out for _, held_out in self.parts]
+        return (
+            rows if len(rows) > 1 else [rows[0][place :: self.folds] for place in range(self.folds)]
+        )
 
     def run(self) -> None:
         """Let each model go over the folds as long as it may; Ctrl-C ends it with what there is."""
@@ -97,12 +114,12 @@ class Race:
             self.was_interrupted = True
             for entrant in self.entrants:
                 number = len(entrant.seconds)
-                if not entrant.left and number < self.folds:
-                    entrant.left = f"interrupted after {number} of {self.folds} folds"
+                if not entrant.left and number < self.learned:
+                    entrant.left = f"interrupted after {number} of {self.learned} folds"
 
     def _run(self) -> None:
         for place, entrant in enumerate(self.entrants):
-            while not entrant.left and len(entrant.seconds) < self.folds:
+            while not entrant.left and len(entrant.seconds) < self.learned:
                 self._go_on(entrant, entrants_left=len(self.entrants) - place)
             told = entrant.left or f"loss {entrant.mean_loss:.4g}"
             self.tell(f"{entrant.name}: {told} ({sum(entrant.seconds):.1f} s)")
@@ -115,7 +132,7 @@ class Race:
         leader, number = next(iter(self.finished), None), len(entrant.seconds)
         if not self._recall(entrant, number):
             if leader is not None and self._is_late(entrant):
-                entrant.left = f"time ran out after {number} of {self.folds} folds"
+                entrant.left = f"time ran out after {number} of {self.learned} folds"
                 return
             entrant.limit = self._share(entrant, entrants_left)
             try:
@@ -125,7 +142,7 @@ class Race:
                 return
             self._keep(entrant, number)
         if leader is not None and number and entrant.mean_loss > leader.mean_loss:
-            tests = (len(self.names) - 1) * (self.folds - 1)
+            tests = (len(self.names) - 1) * (self.learned - 1)
             gap = common_gap(leader, entrant, comparisons=tests)
             if gap.mean > 0 and gap.p_value is not None and gap.p_value < SIGNIFICANCE:
                 entrant.left = f"worse than {leader.name}, p = {gap.p_value:.1g}"
@@ -140,8 +157,10 @@ class Race:
         left = self._time_left()
         if not left:
             return entrant.limit
-        sharing = 1 if has_own_rule(entrant.name) else entrants_left
-        return left / (sharing * self.folds - len(entrant.seconds))
+        sharing = entrants_left
+        if has_own_rule(entrant.name):
+            sharing = 1 if self.learned == self.folds else min(2, entrants_left)
+        return left / (sharing * self.learned - len(entrant.seconds))
 
     def _recall(self, entrant: Entrant, number: int) -> bool:
         """Let it answer as before the search was resumed; the time that it took has passed."""
@@ -210,6 +229,11 @@ class Race:
         answers = predict(model, move(asked.inputs, device_of(model)), prepared.task)
         losses = row_losses(answers, asked, self.target, self.spread, self.whole)
         entrant.hear(held_out, answers, losses, time.monotonic() - started)
+
+
+def folds_to_learn(rows: int, folds: int) -> int:
+    """How many of the folds hold out enough of the rows."""
+    return min(folds, math.ceil(ENOUGH / (rows / folds)))
 
 
 def recipe_of(name: str, recipe: Recipe, limit: float | None) -> Recipe:

@@ -17,7 +17,7 @@ from netwright.recipes.plan.recipe_file import read_own_recipe, to_yaml
 
 FORMAT = 1
 FILE = "race.yaml"
-PLAIN = ("folds", "max_time", "data")
+PLAIN = ("folds", "learned", "max_time", "data")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +27,8 @@ class RacePlan:
     Args:
         recipe: how networks are trained, and the seed.
         models: names of the catalog.
-        folds: how many.
+        folds: into which the rows are divided.
+        learned: how many of them each model learns.
         max_time: seconds for everything; None: no limit.
         data: the digests of the rows to search on.
     """
@@ -35,6 +36,7 @@ class RacePlan:
     recipe: Recipe
     models: tuple[str, ...]
     folds: int
+    learned: int
     max_time: float | None
     data: Mapping[str, Any]
 

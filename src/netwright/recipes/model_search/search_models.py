@@ -36,7 +36,7 @@ from netwright.recipes.model_search.leaderboard import (
     to_json,
 )
 from netwright.recipes.model_search.portfolio import choose_models
-from netwright.recipes.model_search.race import Race, recipe_of
+from netwright.recipes.model_search.race import Race, folds_to_learn, recipe_of
 from netwright.recipes.model_search.race_plan import RacePlan
 from netwright.recipes.model_search.stack import NAME, Stack, stack
 from netwright.recipes.plan.recipe import Recipe, has_own_rule
@@ -55,12 +55,13 @@ class ModelSearchRequest:
 
     Args:
         models: names of the catalog; none: the usual ones.
-        folds: into which the rows to learn from are divided.
+        folds: into which the rows to learn from are divided; None: five, of which as many are
+            learned as hold out enough rows.
         max_time: seconds for everything, or like "5m"; None: no limit.
     """
 
     models: Sequence[str] = ()
-    folds: int = FOLDS
+    folds: int | None = None
     max_time: float | str | None = None
 
 
@@ -122,7 +123,7 @@ def search_models(  # noqa: PLR0913 - the one door, with a name for each questio
     data: Any,
     *,
     models: Sequence[str] = (),
-    folds: int = FOLDS,
+    folds: int | None = None,
     max_time: float | str | None = None,
     seed: int = 0,
     out: str | Path | None = None,
@@ -137,7 +138,8 @@ def search_models(  # noqa: PLR0913 - the one door, with a name for each questio
         data: a table as `nw.fit` takes it: a path, a frame, arrays or a name.
         models: names of the catalog to try; by default a linear model, a forest, boosting, and
             networks.
-        folds: into which the rows to learn from are divided.
+        folds: into which the rows to learn from are divided, for each model to learn them all; by
+            default five, of which as many are learned as it takes to hold out 20,000 rows.
         max_time: seconds, or "5m", for everything: models that are behind leave early. The last
             fit, which has more rows than those before it, may take longer.
         seed: of folds, weights, order and dropout.
@@ -188,13 +190,17 @@ def start_model_search(
     if out is not None and save:
         check_free(out)  # hours before it is written to
     recipe, data = load({})
-    _check(recipe, asked.folds)
-    names = choose_models(asked.models, data.spec)
+    folds = FOLDS if asked.folds is None else asked.folds
+    _check(recipe, folds)
+    count = sum(len(split) for name, split in data.splits() if name != "test")
+    learned = folds if asked.folds is not None else folds_to_learn(count, folds)
+    names = choose_models(asked.models, data.spec, many_rows=learned < folds)
     _check_validation(names, recipe, data)
     plan = RacePlan(
         recipe=recipe,
         models=names,
-        folds=asked.folds,
+        folds=folds,
+        learned=learned,
         max_time=limit,
         data={name: fingerprint(split) for name, split in data.splits() if name != "test"},
     )
@@ -205,7 +211,8 @@ def start_model_search(
             recipe=recipe,
             rows=divide(recipe, data),
             names=names,
-            folds=asked.folds,
+            folds=folds,
+            learned=learned,
             max_time=limit,
             tell=tell,
             kept=kept,
@@ -225,7 +232,7 @@ def _train_best(
 ) -> ModelSearch:
     """The best model or a stack, trained once more, with the leaderboard in its run folder."""
     finished = race.finished
-    together = stack(finished, race.whole, race.parts, race.target, race.spread)
+    together = stack(finished, race.whole, race.held_out, race.target, race.spread)
     if together is not None and together.entrant.mean_loss >= finished[0].mean_loss:
         together = None
     entrants = [*race.entrants, *([together.entrant] if together else [])]
@@ -240,7 +247,7 @@ def _train_best(
     found = ModelSearch(
         run=run,
         standings=tuple(standings(entrants, race.whole, race.target)),
-        notes=race.rows.notes,
+        notes=(*race.rows.notes, *_of_folds(race)),
         chosen=chosen.model,
         weights=dict(zip(together.names, together.weights, strict=True)) if together else {},
     )
@@ -248,6 +255,15 @@ def _train_best(
         write_json(run.folder / JSON, found.to_json())
         write_text(run.folder / HTML, _page(found, data.name).render())
     return found
+
+
+def _of_folds(race: Race) -> tuple[str, ...]:
+    """That not every row was held out."""
+    if race.learned == race.folds:
+        return ()
+    rows = sum(len(held_out) for held_out in race.held_out)
+    folds = f"{race.learned} of {race.folds} folds"
+    return (f"models learned {folds}, whose {rows:,} held-out rows are enough to compare them",)
 
 
 def _check(recipe: Recipe, folds: int) -> None:

@@ -39,23 +39,22 @@ class Stack:
 def stack(
     entrants: Sequence[Entrant],
     split: Split,
-    parts: Sequence[tuple[Tensor, Tensor]],
+    folds: Sequence[Tensor],
     target: TargetKind,
     spread: Tensor,
 ) -> Stack | None:
     """The models weighed together; None where one of them counts alone.
 
     Args:
-        entrants: those that have answered all rows.
+        entrants: those that have answered all of these rows.
         split: all rows, with their targets.
-        parts: the folds: rows learned from, rows held out.
+        folds: the rows that each of them held out, at least two.
         target: class or real.
         spread: of each real.
     """
     if len(entrants) < 2:
         return None
-    folds = [rows for _, rows in parts]
-    asked = torch.cat(folds)
+    asked = torch.cat(list(folds))
     counting = [
         entrant
         for entrant, weight in zip(entrants, weigh(entrants, split, asked, target), strict=True)
@@ -69,7 +68,7 @@ def stack(
         losses=torch.full_like(entrants[0].losses, torch.nan),
     )
     for place, held_out in enumerate(folds):
-        others = torch.cat(folds[:place] + folds[place + 1 :])
+        others = torch.cat([*folds[:place], *folds[place + 1 :]])
         weights = weigh(counting, split, others, target)
         said = combine([entrant.answers[held_out] for entrant in counting], weights)
         losses = row_losses(said, split.take(held_out), target, spread, split)

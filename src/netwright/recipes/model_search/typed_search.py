@@ -45,19 +45,24 @@ def search_recipe(
 
 
 def resume_model_search(
-    folder: Path, *, max_time: float | None = None, quiet: bool = False
+    folder: Path,
+    *,
+    out: Path | None = None,
+    max_time: float | None = None,
+    quiet: bool = False,
 ) -> ModelSearch:
     """Go on with a search that was broken off.
 
     Args:
         folder: that keeps it.
+        out: the run folder; by default the next free one.
         max_time: seconds for the whole search, those before included; None: as before.
         quiet: print nothing.
     """
     plan = read_race_plan(folder)
     asked = ModelSearchRequest(
         models=plan.models,
-        folds=plan.folds,
+        folds=plan.folds if plan.learned == plan.folds else None,
         max_time=plan.max_time if max_time is None else max_time,
     )
-    return search_recipe(plan.recipe, asked, resume=folder, quiet=quiet)
+    return search_recipe(plan.recipe, asked, out=out, resume=folder, quiet=quiet)

@@ -47,7 +47,11 @@ def search(  # noqa: PLR0913, PLR0917 - one argument an option
         ),
     ] = None,
     folds: Annotated[
-        int | None, typer.Option(help="Without a model: cross-validation folds. (5)")
+        int | None,
+        typer.Option(
+            help="Without a model: cross-validation folds. (5; of many rows as many of them are "
+            "learned as hold out 20,000)"
+        ),
     ] = None,
     epochs: Annotated[int | None, typer.Option(help="Epochs per trial.")] = None,
     trials: Annotated[
@@ -103,6 +107,7 @@ def search(  # noqa: PLR0913, PLR0917 - one argument an option
     netwright search --resume searches/mine --trials 100
     """
     from netwright.core.errors import ConfigError
+    from netwright.recipes.model_search.race_plan import has_race_plan
     from netwright.recipes.plan.recipe import parse_recipe
 
     limit = None if max_time is None else parse_seconds(max_time)
@@ -115,7 +120,7 @@ def search(  # noqa: PLR0913, PLR0917 - one argument an option
     how = {"metric": metric, "sampler": sampler, "pruner": pruner}
     of_models = {"models": models, "folds": folds}
     of_settings = {**how, "space": space or None, "trials": trials, "storage": storage}
-    words = (model, data, config, settings, epochs, seed, out)
+    words = (model, data, config, settings, epochs, seed)
 
     def typed(model: str | None, data: str | None) -> "Recipe":
         given_train = {"epochs": epochs}
@@ -127,11 +132,13 @@ def search(  # noqa: PLR0913, PLR0917 - one argument an option
         if resume is not None:
             said = (*words, space, *given_data.values(), *how.values(), *of_models.values())
             if any(word not in (None, []) for word in said):
+                usual = "--trials, --max-time and the --storage of a server"
+                others = "--max-time and --out" if has_race_plan(resume) else usual
                 raise ConfigError(
                     f"{resume} already defines the search: --resume can only be combined with "
-                    f"--trials, --max-time and the --storage of a server"
+                    f"{others}"
                 )
-            _resume(resume, trials, storage, limit, quiet=quiet, as_json=as_json)
+            _resume(resume, trials, storage, limit, out, quiet=quiet, as_json=as_json)
         elif not config and _names_data_alone(model, data):
             for name, value in of_settings.items():
                 if value is not None:
@@ -154,6 +161,7 @@ def _resume(
     trials: int | None,
     storage: str | None,
     limit: float | None,
+    out: Path | None,
     *,
     quiet: bool,
     as_json: bool,
@@ -165,6 +173,8 @@ def _resume(
     from netwright.recipes.search.search import resume_search
 
     if not has_race_plan(folder):
+        if out is not None:
+            raise ConfigError(f"{folder} is the folder of the search: leave out --out")
         study = resume_search(folder, trials=trials, storage=storage, max_time=limit, quiet=quiet)
         _show(study, as_json=as_json)
         return
@@ -172,7 +182,7 @@ def _resume(
         if value is not None:
             raise ConfigError(f"--{name} is for the settings of a model: {folder} searches models")
     with _telling_of_interrupt(f"{folder} is as it was"):
-        found = resume_model_search(folder, max_time=limit, quiet=quiet)
+        found = resume_model_search(folder, out=out, max_time=limit, quiet=quiet)
     _show_models(found, as_json=as_json)
 
 
@@ -186,12 +196,12 @@ def _search_models(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    from netwright.recipes.model_search.search_models import FOLDS, ModelSearchRequest
+    from netwright.recipes.model_search.search_models import ModelSearchRequest
     from netwright.recipes.model_search.typed_search import search_recipe
 
     asked = ModelSearchRequest(
         models=tuple(filter(None, map(str.strip, (models or "").split(",")))),
-        folds=FOLDS if folds is None else folds,
+        folds=folds,
         max_time=limit,
     )
     with _telling_of_interrupt("nothing is saved"):
