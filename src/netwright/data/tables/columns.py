@@ -33,6 +33,7 @@ Role = Literal["target", "weight", "group", "split", "dropped"]
 # More different values than this share of the rows is free text, not a category.
 _TEXT_SHARE = 0.9
 _CODE = 3  # digits of a code, at least
+_CLOCK = re.compile("(?:[01][0-9]|2[0-3])[0-5][0-9]")  # 0930
 _SENTENCE = 4  # words, on average, that tell texts from names
 # Whole numbers that all differ are an id only under such a name; an x of 0, 1, 2 ... is a number.
 _ID_NAME = re.compile(
@@ -175,7 +176,8 @@ def _infer_number(column: TrainingColumn, numbers: NDArray[np.float64]) -> Infer
 def _infer_padded(column: TrainingColumn, numbers: NDArray[np.float64]) -> Inference | None:
     """Numbers of which some begin with a 0, as 02139: of one width they are names, if they repeat.
 
-    Two digits are months, hours and the like, and what does not repeat is no category.
+    Two digits are months, hours and the like, four may be times of a day, whose order counts; and
+    what does not repeat is no category.
     """
     is_whole = bool((np.isnan(numbers) | ((numbers >= 0) & (numbers == np.trunc(numbers)))).all())
     if not is_whole or not column.table.column(column.name).has_padded:
@@ -186,6 +188,7 @@ def _infer_padded(column: TrainingColumn, numbers: NDArray[np.float64]) -> Infer
         return None
     widths = {len(text) for text in column.counts}
     are_names = len(widths) == 1 and widths.pop() >= _CODE
+    are_names = are_names and not all(map(_CLOCK.fullmatch, column.counts))
     name, said = column.name, f"{shortened(padded)} begins with 0"
     if are_names and len(column.counts) <= _TEXT_SHARE * sum(column.counts.values()):
         way_out = f"--set data.types.{name}=number reads numbers"
