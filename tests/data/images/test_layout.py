@@ -129,7 +129,10 @@ def test_refuses_folders_that_do_not_say_it(
 
 def test_refuses_settings_that_do_not_fit(tmp_path: Path) -> None:
     root = folder_of(tmp_path, "a/1.png")
-    sentence = f"target, target_kind and split_column are for a metadata table, {root} has none"
+    sentence = (
+        f"{root} is a folder without a metadata.csv, so target, target_kind and split_column "
+        f"have no meaning there; for a table, name its file"
+    )
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         find_images(root, target=("kind",))
     (root / "metadata.csv").write_text(METADATA)

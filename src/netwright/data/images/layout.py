@@ -46,7 +46,8 @@ def find_images(
         return _by_metadata(root, read_metadata(path), target, target_kind, split_column)
     if target or split_column is not None or target_kind not in {"auto", "class"}:
         raise ConfigError(
-            f"target, target_kind and split_column are for a metadata table, {shown(root)} has none"
+            f"{shown(root)} is a folder without a metadata.csv, so target, target_kind and "
+            f"split_column have no meaning there; for a table, name its file"
         )
     return _by_folders(root)
 
