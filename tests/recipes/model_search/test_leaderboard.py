@@ -36,7 +36,7 @@ def test_who_left_stands_below_those_that_finished() -> None:
     assert [one.rows for one in ranked] == [4, 4, 1]
     left = entrant("lda", [3.0, 1.0], left="worse than svm, p = 0.001")
     ranked = standings([left, entrant("mlp", [1.0, 1.2, 1.1, 1.3])], SPLIT, "class")
-    assert ranked[1].verdict == "undecided (left: worse than svm, p = 0.001)"
+    assert ranked[1].verdict == "undecided (stopped: worse than svm, p = 0.001)"
 
 
 def test_a_gap_beyond_doubt_is_called_worse() -> None:

@@ -65,7 +65,7 @@ def _verdict(gap: PairedGap, entrant: Entrant) -> str:
         return "the same" if gap.mean == 0 else "undecided"
     if gap.p_value < SIGNIFICANCE:
         return f"worse, p = {gap.p_value:.1g}" if gap.mean > 0 else "undecided"
-    return f"undecided (left: {entrant.left})" if entrant.left else "undecided"
+    return f"undecided (stopped: {entrant.left})" if entrant.left else "undecided"
 
 
 def _standing(
