@@ -46,7 +46,7 @@ from netwright.data.tables.table import (
 )
 
 # Raised whenever the same file is read or encoded otherwise: what was converted before is not used.
-READING = 3
+READING = 4
 SAMPLE = 2**27  # bytes of the file by which columns are inferred and fitted
 
 
