@@ -35,6 +35,10 @@ KG = "its cells are numbers followed by 'kg': remove that to learn from the numb
 
 CODES = "'%s' begins with 0, as codes do; --set data.types.zip=number reads numbers"
 ITS = "'%s' begins with 0, which is lost in a number: "
+ONE = (
+    "'007' and '7' are one value, as numbers and as categories: put a letter before codes that "
+    "differ"
+)
 LOST = f"{ITS}--set data.types.zip=category if it is a code"
 
 
@@ -54,7 +58,8 @@ FORMS = (
         ("a", ["01", "12", "12"], "number", (LOST % "01").replace(".zip", ".a")),  # a month
         ("zip", ["0930", "1215", "2359", "1215"], "number", LOST % "0930"),  # a time
         ("zip", ["0930", "1215", "2400", "1215"], "category", CODES % "0930"),
-        ("zip", ["007", "7", "12"], "number", LOST % "007"),
+        ("zip", ["007", "12", "8", "12"], "number", LOST % "007"),
+        ("zip", ["007", "7", "12"], "number", ONE),
         ("a", ["0.5", "007", "007"], "number", ""),
         ("a", ["000.5", "001.5", "001.5"], "number", ""),
         ("a", ["-007", "-008", "-007"], "number", ""),

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netwright.data.tables.cells import (
+    category_key,
     check_commas,
     check_points,
     fitting_date_forms,
@@ -193,8 +194,20 @@ def _infer_padded(column: TrainingColumn, numbers: NDArray[np.float64]) -> Infer
     if are_names and len(column.counts) <= _TEXT_SHARE * sum(column.counts.values()):
         way_out = f"--set data.types.{name}=number reads numbers"
         return Inference(kind="category", remark=f"{said}, as codes do; {way_out}")
+    alike = _of_one_category(column.counts)
+    if alike:
+        one = f"{' and '.join(map(shortened, alike))} are one value, as numbers and as categories"
+        return Inference(kind="number", remark=f"{one}: put a letter before codes that differ")
     lost = f"which is lost in a number: --set data.types.{name}=category if it is a code"
     return Inference(kind="number", remark=f"{said}, {lost}")
+
+
+def _of_one_category(texts: Collection[str]) -> list[str]:
+    """The first texts that are one as categories, which are 007 and 7; none where all differ."""
+    alike: dict[str, list[str]] = {}
+    for text in texts:
+        alike.setdefault(category_key(text), []).append(text)
+    return next((group for group in alike.values() if len(group) > 1), [])
 
 
 def reads_like_text(cells: Collection[str]) -> bool:
