@@ -1,7 +1,10 @@
 """Fits that are kept until their search ends: found again as they were, or learned again."""
 
+import math
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -9,6 +12,7 @@ import torch
 from netwright.core.errors import ConfigError, RunError
 from netwright.recipes.model_search.kept_fits import FILE, KeptFit, KeptFits, keeping_fits
 from tests.recipes.model_search.test_race_plan import PLAN
+from tests.repetition import for_each
 
 FIT = KeptFit(
     answers=torch.rand(5, 3, dtype=torch.float64),
@@ -83,6 +87,23 @@ def test_a_damaged_fit_is_learned_again(
         assert says in capsys.readouterr().err
         kept.keep("mlp", 1, FIT)
         assert kept.find("mlp", 1, SHAPE) is not None
+
+
+@for_each(
+    "lie",
+    [
+        {"seconds": -1e9},
+        {"seconds": math.nan},
+        {"limit": math.inf},
+        {"answers": FIT.answers / 0},
+        {"losses": FIT.losses * math.nan},
+    ],
+)
+def test_numbers_that_no_fit_gives_are_not_believed(lie: dict[str, Any]) -> None:
+    with ExitStack() as held:
+        kept = KeptFits(PLAN, "iris", None, held, print)
+        kept.keep("mlp", 1, replace(FIT, **lie))
+        assert kept.find("mlp", 1, SHAPE) is None
 
 
 def test_what_would_be_refused_again_is_not_kept() -> None:

@@ -6,6 +6,7 @@ mlp-2/       what the MLP answered of the third fold: `fit.safetensors`, sealed 
 Shapes: H rows that a fold holds out, K outputs.
 """
 
+import math
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -167,6 +168,9 @@ def _checked(tensors: dict[str, Tensor], shape: tuple[int, int], place: Path) ->
         if found is None or list(found.shape) != size or found.dtype != torch.float64:
             raise DataError(f"{place / FILE} does not hold the {name} of such a fold")
     seconds, limit = tensors["times"].tolist()
+    is_time = 0 <= seconds < math.inf and (limit == NO_LIMIT or 0 < limit < math.inf)
+    if not is_time or not all(tensors[name].isfinite().all() for name in ("answers", "losses")):
+        raise DataError(f"{place / FILE} holds numbers that no fit gives")
     return KeptFit(
         answers=tensors["answers"],
         losses=tensors["losses"],
