@@ -159,14 +159,12 @@ def test_missing_targets_are_counted() -> None:
         check_present(two, ("x", "y"), "; do this")
     assert str(refusal.value) == "t.csv: 'y' is missing in 2 of 4 rows, first in line 3; do this"
     encoder = TargetEncoder(kind="real", columns=("y",))
-    with pytest.raises(
-        DataError, match=r"^t\.csv: 'y' is missing in 2 of 4 rows, first in line 3$"
-    ):
+    with pytest.raises(DataError, match=r"in 2 of 4 rows, first in line 3; leave such rows out$"):
         encoder.encode(two)
     ticked = table(y=["x", "", "x"])
     with pytest.raises(DataError, match="line 3, and otherwise always 'x'; write what a blank"):
         check_present(ticked, ("y",), "; do this")
-    with pytest.raises(DataError, match=r"first in line 3$"):  # new rows, perhaps few
+    with pytest.raises(DataError, match=r"line 3; leave such rows out$"):  # new rows, perhaps few
         check_present(ticked, ("y",))
 
 

@@ -230,7 +230,7 @@ def _is_numeric(table: RawTable, column: str) -> bool:
 
 
 def check_present(table: RawTable, columns: Sequence[str], advice: str = "") -> None:
-    """Refuse missing targets: how many, and where the first one is."""
+    """Refuse missing targets: how many, and where the first one is. New rows need no advice."""
     for column in columns:
         rows = np.flatnonzero(table.column(column).is_missing)
         if len(rows):
@@ -239,7 +239,7 @@ def check_present(table: RawTable, columns: Sequence[str], advice: str = "") -> 
                 advice = f", and otherwise always {shortened(texts[0])}; write what a blank means"
             raise DataError(
                 f"{table.name}: {column!r} is missing in {len(rows)} of {len(table)} rows, "
-                f"first in {table.row_name(int(rows[0]))}{advice}"
+                f"first in {table.row_name(int(rows[0]))}{advice or '; leave such rows out'}"
             )
 
 
