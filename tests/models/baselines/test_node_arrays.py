@@ -28,6 +28,11 @@ def test_trees_of_different_depth_are_walked_at_once() -> None:
     by_columns = torch.tensor(x.T.copy()).T  # as a table that is stored column by column
     assert torch.equal(arrays(by_columns)[..., 0], by_tree)
     assert arrays(torch.zeros(0, 3)).shape == (0, 3, 1)
+    loaded = NodeArrays(1)
+    loaded.load_state_dict(arrays.state_dict())
+    for one in (arrays, loaded):
+        with pytest.raises(DataError, match="its trees ask for 3 inputs a row, got 2"):
+            one(torch.tensor(x[:, :2]))
 
 
 def test_an_input_at_the_threshold_goes_left_and_the_next_number_goes_right() -> None:

@@ -42,12 +42,15 @@ class NodeArrays(GrownBuffers):
         self.register_buffer("threshold", torch.zeros(1))  # (M,)
         self.register_buffer("value", torch.zeros(1, num_values))  # (M, V)
         self.register_buffer("depth", torch.tensor(0))
-        self.levels = 0  # the same as a plain number, which a traced graph can be made with
+        # Plain numbers, which a traced graph can be made with: the depth, and what D is at least.
+        self.levels, self.width = 0, 1
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, D) -> (B, T, V)."""
         x = x.float()  # scikit-learn compares in float32
         rows, trees = x.shape[0], len(self.roots)
+        if x.shape[1] < self.width:  # the next row's would be read
+            raise DataError(f"its trees ask for {self.width} inputs a row, got {x.shape[1]}")
         # Rows and trees are one dimension: index_select reads twice as fast as indexing by (B, T).
         first = torch.arange(rows, device=x.device)[:, None] * x.shape[1]
         first = first.expand(-1, trees).reshape(-1)  # where the inputs of each row begin
@@ -65,6 +68,7 @@ class NodeArrays(GrownBuffers):
             nodes = cast(dict[str, Tensor], held)
             _check_nodes(nodes)
             self.levels = int(nodes["depth"])
+            self.width = int(nodes["feature"].max()) + 1 if nodes["feature"].numel() else 1
         super()._load_from_state_dict(state_dict, prefix, *rest)
 
     def plant(self, trees: Sequence[Any], values: Sequence[NDArray[np.float64]]) -> None:
@@ -85,6 +89,7 @@ class NodeArrays(GrownBuffers):
         self.threshold = torch.tensor(threshold).to(self.threshold)
         self.value = torch.tensor(np.concatenate(values)).to(self.value)
         self.levels = max(tree.max_depth for tree in trees)
+        self.width = int(feature.max()) + 1
         self.depth.fill_(self.levels)
 
 
