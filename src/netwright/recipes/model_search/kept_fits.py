@@ -16,7 +16,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from netwright.core.errors import ConfigError, DataError
+from netwright.core.errors import DataError
 from netwright.core.files.folder_lock import LOCK, FolderLock
 from netwright.core.files.inside import has_folder, open_folder
 from netwright.core.files.manifest import whole_folder
@@ -67,7 +67,6 @@ class KeptFits:
     ) -> None:
         self.plan, self.data, self.tell, self._held = plan, data, tell, held
         self.folder = folder
-        self.is_resumed = folder is not None
         if folder is not None:
             check_same_race(folder, plan)
             held.enter_context(FolderLock(folder))
@@ -120,7 +119,7 @@ class KeptFits:
         return self.folder
 
     def remove(self) -> None:
-        """Take the folder away: the search has ended, or would only be refused again."""
+        """Take the folder away: the search has ended."""
         if self.folder is None:
             return
         fits = {
@@ -148,10 +147,8 @@ def keeping_fits(
         kept = KeptFits(plan, data, resume, held, tell)
         try:
             yield kept
-        except BaseException as error:
-            if isinstance(error, ConfigError | DataError) and not kept.is_resumed:
-                kept.remove()
-            elif kept.folder is not None:
+        except BaseException:
+            if kept.folder is not None:  # also where it was refused: hours may be in it
                 tell(f"to go on with the search: {kept.command}")
             raise
         kept.remove()
