@@ -43,9 +43,7 @@ def test_a_folder_with_something_in_it_is_never_used(tmp_path: Path) -> None:
 
 def test_a_place_that_cannot_hold_a_folder_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    with pytest.raises(
-        ConfigError, match=r"no folder can be created at .*file.*: Not a directory"
-    ):
+    with pytest.raises(ConfigError, match=r"no folder can be created at .*file.*: Not a directory"):
         create_run_folder(tmp_path / "file" / "run", "mlp", "digits")
 
 
