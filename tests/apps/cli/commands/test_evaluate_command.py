@@ -50,8 +50,8 @@ def test_bad_files_are_refused_in_one_sentence(
     refusals = {
         ("gone",): "gone: there is no such file",
         ("empty.csv",): "empty.csv: the file is empty",
-        ("gaps.csv",): "gaps.csv lacks 3 columns that are needed, 'size', 'colour', 'kind'; there "
-        "are size colour kind",
+        ("gaps.csv",): "gaps.csv lacks 3 columns that are needed, 'size', 'colour', 'kind'; it "
+        "has size colour kind",
         (tmp_path,): f"{tmp_path} is a folder, wanted a table file (.csv, .tsv, .parquet)",
         ("a.csv", "--data", "b.csv"): "evaluate takes one source of data, got a.csv and b.csv",
         ("a.csv", "--split", "val"): "--split selects from the run's own data, got a.csv as well",
