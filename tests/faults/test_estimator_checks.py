@@ -64,7 +64,10 @@ def subjects(names: Iterable[str] = MODELS) -> Iterator[Subject]:
         kind = MODELS.load(name)
         if "features" not in kind.inputs:  # rows of a table are no images
             continue
-        settings = {**QUICK, **SMALL.get(name, {})}
+        quick = (
+            {"random_state": 0} if learns_by_itself(name) else QUICK
+        )  # others would be a warning
+        settings = {**quick, **SMALL.get(name, {})}
         if "class" in kind.targets:
             make = partial(nw.NetClassifier, name, **settings)
             yield Subject(name=f"classifier {name}", make=make, y=CLASSES, is_classifier=True)
@@ -98,10 +101,14 @@ def setting_checks(names: Iterable[str]) -> Iterator[Check]:
         yield partial(argument_is_refused, name=name, value=value)
 
 
+def learns_by_itself(model: str) -> bool:
+    """Whether a model does without the settings of training by gradients."""
+    return issubclass(MODELS.load(model), Learner) or model == "boosting"  # of trees
+
+
 def has_meaning(one: Subject, check: Check) -> bool:
     """Whether a check can be asked: what a rule of its own does not read may have any name."""
-    model = str(one.make().model)
-    by_itself = issubclass(MODELS.load(model), Learner) or model == "boosting"  # of trees
+    by_itself = learns_by_itself(str(one.make().model))
     keywords = check.keywords if isinstance(check, partial) else {}
     unread = [{"name": name, "value": "no such value"} for name in UNREAD]
     return not (by_itself and keywords in unread)
