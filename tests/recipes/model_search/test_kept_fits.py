@@ -19,6 +19,7 @@ FIT = KeptFit(
     losses=torch.rand(5, dtype=torch.float64),
     seconds=1.25,
     limit=None,
+    was_cut=True,
 )
 SHAPE = (5, 3)
 PLACE = Path("searches/models-iris-001")
@@ -58,7 +59,7 @@ def test_fits_of_a_search_that_was_broken_off_are_found_again(
         assert found is not None
         assert torch.equal(found.answers, FIT.answers)
         assert torch.equal(found.losses, FIT.losses)
-        assert (found.seconds, found.limit) == (1.25, None)
+        assert (found.seconds, found.limit, found.was_cut) == (1.25, None, True)
     assert not folder.exists()
 
 

@@ -197,6 +197,10 @@ def test_a_last_fit_has_time_for_what_its_models_took(
         entrant.limit = limit
     assert race.last_limit(["ridge"]) == pytest.approx(2 * 0.5 * 5 / 4)
     assert race.last_limit(["ridge", "lasso"]) == pytest.approx((2 * 0.5 + 30.0) * 5 / 4)
+    race.entrants[1].limit, race.entrants[1].was_cut = 9.0, True  # more time, another model
+    assert race.last_limit(["lasso"]) == pytest.approx(9.0 * 5 / 4)
+    assert [one.name for one in race.finished] == ["ridge", "lasso"]
+    assert [one.name for one in race.stackable] == ["ridge"]
     assert planned(data, monkeypatch, costs).last_limit(["ridge"]) is None
 
 

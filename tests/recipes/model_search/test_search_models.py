@@ -176,6 +176,25 @@ def test_of_many_rows_a_part_is_held_out_which_a_note_says(
     assert whole.notes == ()
 
 
+def test_a_last_fit_that_the_time_ended_says_so(
+    line: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fit, cut = Race._fit, []
+
+    def at_once(race: Race, entrant: Entrant, number: int) -> None:
+        entrant.limit = 1e-9  # boosting ends after a stage
+        fit(race, entrant, number)
+        cut.append(entrant.was_cut)
+
+    monkeypatch.setattr(Race, "_fit", at_once)
+    asked = {**QUICK, "save": False, "max_time": 600, "models": ["gradient-boosting"]}
+    found = nw.search_models(line, target="y", **asked)
+    assert found.sentence.endswith("; its last fit was ended by the time limit of 2e-09 s")
+    assert cut == [True, True]
+    monkeypatch.setattr(Race, "_fit", fit)
+    assert "last fit" not in nw.search_models(line, target="y", **asked).sentence
+
+
 def test_refusals_say_what_to_do(line: pd.DataFrame) -> None:
     with pytest.raises(ConfigError, match="remove hidden"):
         nw.search_models(line, target="y", hidden=(4,))

@@ -25,6 +25,7 @@ class Entrant:
         seconds: that each of its fits took.
         left: why it left the race; empty while it is in.
         limit: seconds that a fit of it may take; None: no limit.
+        was_cut: the time ended a fit by a rule of its own, such as a forest of fewer trees.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Entrant:
     seconds: list[float] = field(default_factory=list)
     left: str = ""
     limit: float | None = None
+    was_cut: bool = False
 
     @property
     def was_asked(self) -> Tensor:

@@ -43,12 +43,14 @@ class KeptFit:
         losses: of these answers (H,), float64.
         seconds: that the fit took.
         limit: seconds that it might take; None: no limit.
+        was_cut: the time ended it.
     """
 
     answers: Tensor
     losses: Tensor
     seconds: float
     limit: float | None
+    was_cut: bool = False
 
 
 class KeptFits:
@@ -86,7 +88,7 @@ class KeptFits:
         tensors = {
             "answers": fit.answers,
             "losses": fit.losses,
-            "times": torch.tensor([fit.seconds, limit], dtype=torch.float64),
+            "times": torch.tensor([fit.seconds, limit, fit.was_cut], dtype=torch.float64),
         }
         with new_folder(_place(folder, model, fold), replace=True, inside=folder) as staging:
             staging.write(FILE, TensorContent(tensors))
@@ -159,12 +161,12 @@ def _place(folder: Path, model: str, fold: int) -> Path:
 
 
 def _checked(tensors: dict[str, Tensor], shape: tuple[int, int], place: Path) -> KeptFit:
-    wanted = {"answers": list(shape), "losses": [shape[0]], "times": [2]}
+    wanted = {"answers": list(shape), "losses": [shape[0]], "times": [3]}
     for name, size in wanted.items():
         found = tensors.get(name)
         if found is None or list(found.shape) != size or found.dtype != torch.float64:
             raise DataError(f"{place / FILE} does not hold the {name} of such a fold")
-    seconds, limit = tensors["times"].tolist()
+    seconds, limit, was_cut = tensors["times"].tolist()
     is_time = 0 <= seconds < math.inf and (limit == NO_LIMIT or 0 < limit < math.inf)
     if not is_time or not all(tensors[name].isfinite().all() for name in ("answers", "losses")):
         raise DataError(f"{place / FILE} holds numbers that no fit gives")
@@ -173,4 +175,5 @@ def _checked(tensors: dict[str, Tensor], shape: tuple[int, int], place: Path) ->
         losses=tensors["losses"],
         seconds=seconds,
         limit=None if limit == NO_LIMIT else limit,
+        was_cut=bool(was_cut),
     )

@@ -96,6 +96,11 @@ class Race:
         return sorted(done, key=lambda one: one.mean_loss)
 
     @property
+    def stackable(self) -> list[Entrant]:
+        """Those of them that ended by themselves: others would be another model in the stack."""
+        return [one for one in self.finished if not one.was_cut]
+
+    @property
     def held_out(self) -> list[Tensor]:
         """The rows that were held out, fold by fold; those of one fold alone in several parts."""
         rows = [held_out for _, held_out in self.parts]
@@ -171,7 +176,7 @@ class Race:
         if fit is None:
             return False
         entrant.hear(held_out, fit.answers, fit.losses, fit.seconds)
-        entrant.limit = fit.limit
+        entrant.limit, entrant.was_cut = fit.limit, fit.was_cut
         self.started -= fit.seconds
         return True
 
@@ -185,6 +190,7 @@ class Race:
             losses=entrant.losses[rows],
             seconds=entrant.seconds[-1],
             limit=entrant.limit,
+            was_cut=entrant.was_cut,
         )
         self.kept.keep(entrant.name, number, fit)
 
@@ -192,7 +198,8 @@ class Race:
         """Seconds until a last fit of those that have finished must begin."""
         if self.max_time is None:
             return None
-        last = sum(entrant.mean_seconds for entrant in self.finished)
+        last = sum(entrant.mean_seconds for entrant in self.stackable)
+        last = max(last, *(entrant.mean_seconds for entrant in self.finished[:1]), 0.0)
         last *= self.folds / (self.folds - 1)  # of more rows
         return max(0.0, self.max_time - (time.monotonic() - self.started) - last)
 
@@ -205,7 +212,10 @@ class Race:
         if self.max_time is None:
             return None
         found = [one for one in self.entrants if one.name in names]
-        seconds = sum(max(one.limit or 0.0, LEEWAY * one.mean_seconds) for one in found)
+        seconds = sum(
+            (one.limit or 0.0) if one.was_cut else max(one.limit or 0.0, LEEWAY * one.mean_seconds)
+            for one in found
+        )
         return seconds * self.folds / (self.folds - 1)
 
     def _fit(self, entrant: Entrant, number: int) -> None:
@@ -225,7 +235,9 @@ class Race:
         prepared = put_together(
             recipe_of(entrant.name, self.recipe, entrant.limit), replace(data, test=None)
         )
-        model = train(prepared, quiet=True, keep_folder=False).model
+        run = train(prepared, quiet=True, keep_folder=False)
+        model, is_whole = run.model, run.results["finished"]
+        entrant.was_cut |= has_own_rule(entrant.name) and not is_whole
         answers = predict(model, move(asked.inputs, device_of(model)), prepared.task)
         losses = row_losses(answers, asked, self.target, self.spread, self.whole)
         entrant.hear(held_out, answers, losses, time.monotonic() - started)

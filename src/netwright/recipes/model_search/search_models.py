@@ -97,7 +97,8 @@ class ModelSearch:
         # A model's loss of reals is in its own units, that of the leaderboard in their variance.
         names = ("r2", "rmse") if self.run.spec.target == "real" else tuple(metrics)[:2]
         measured = ", ".join(f"{k} {metrics[k]:.4g}" for k in names if k in metrics)
-        return f"{self.chosen}{f' ({parts})' if parts else ''}: test {measured}"
+        cut = "" if results["finished"] else f"; its last fit was ended by {results['status']}"
+        return f"{self.chosen}{f' ({parts})' if parts else ''}: test {measured}{cut}"
 
     def table_rows(self) -> list[dict[str, str]]:
         """The leaderboard as a person reads it."""
@@ -232,7 +233,7 @@ def _train_best(
 ) -> ModelSearch:
     """The best model or a stack, trained once more, with the leaderboard in its run folder."""
     finished = race.finished
-    together = stack(finished, race.whole, race.held_out, race.target, race.spread)
+    together = stack(race.stackable, race.whole, race.held_out, race.target, race.spread)
     if together is not None and together.entrant.mean_loss >= finished[0].mean_loss:
         together = None
     entrants = [*race.entrants, *([together.entrant] if together else [])]
