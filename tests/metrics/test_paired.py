@@ -14,6 +14,7 @@ from netwright.metrics.paired import (
     half_width,
     paired_gap,
     pairs_needed,
+    written_p_value,
 )
 from tests.repetition import for_each
 
@@ -52,6 +53,13 @@ def test_p_value_is_small_exactly_where_the_interval_leaves_out_0(seed: int) -> 
     assert gap.p_value is not None
     low, high = gap.interval
     assert (gap.p_value < 0.05) == (low > 0 or high < 0)
+
+
+def test_a_p_value_too_small_for_a_float_is_not_called_0() -> None:
+    tiny = paired_gap([0.0, 0.1] * 40_000, [5.0, 5.2] * 40_000).p_value
+    assert tiny == 0
+    assert written_p_value(tiny) == "p < 1e-300"
+    assert written_p_value(3.2e-8) == "p = 3e-08"
 
 
 def test_changing_sides_turns_the_gap_round() -> None:

@@ -40,6 +40,7 @@ POWER = 0.8
 MOST_PAIRS = 10_000
 # Differences of equal size differ by this share of the scores at most, by rounding alone.
 ROUNDING = 1e-9
+SMALLEST = 1e-300  # what a float tells from 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,6 +124,11 @@ def pairs_needed(mean: float, std: float, *, comparisons: int = 1) -> int | None
             return int(counts[enough.argmax()])
         first = last + 1
     return None
+
+
+def written_p_value(p_value: float) -> str:
+    """As a person reads it; of many pairs it may be too small for a float."""
+    return f"p < {SMALLEST:.0e}" if p_value < SMALLEST else f"p = {p_value:.1g}"
 
 
 def _quantile(pairs: NDArray[np.int64], outside: float) -> NDArray[np.float64]:

@@ -17,6 +17,7 @@ from netwright.metrics.paired import (
     SIGNIFICANCE,
     PairedGap,
     pairs_needed,
+    written_p_value,
 )
 
 LEAST_SEEDS = 3  # with two, Student's interval reaches nearly thirteen standard errors each way
@@ -79,7 +80,7 @@ def judge_gap(
     elif gap.interval is None or gap.std is None or gap.p_value is None:
         word, reason = _judge_constant(gap.mean, better, seeds_matter)
     elif gap.p_value < SIGNIFICANCE:
-        word, reason = _leads(gap.mean, better), f"the gap is real, p = {gap.p_value:.1g}"
+        word, reason = _leads(gap.mean, better), f"the gap is real, {written_p_value(gap.p_value)}"
     else:
         needed = pairs_needed(gap.mean, gap.std, comparisons=comparisons)
         word = "undecided"

@@ -11,7 +11,7 @@ from typing import Any
 from netwright.data.dataset import Split
 from netwright.data.spec import TargetKind
 from netwright.inspection.drawing.view import plain
-from netwright.metrics.paired import SIGNIFICANCE, PairedGap
+from netwright.metrics.paired import SIGNIFICANCE, PairedGap, written_p_value
 from netwright.recipes.model_search.entrant import Entrant
 from netwright.recipes.model_search.race import common_gap
 
@@ -64,7 +64,7 @@ def _verdict(gap: PairedGap, entrant: Entrant) -> str:
     if gap.p_value is None:
         return "the same" if gap.mean == 0 else "undecided"
     if gap.p_value < SIGNIFICANCE:
-        return f"worse, p = {gap.p_value:.1g}" if gap.mean > 0 else "undecided"
+        return f"worse, {written_p_value(gap.p_value)}" if gap.mean > 0 else "undecided"
     return f"undecided (stopped: {entrant.left})" if entrant.left else "undecided"
 
 

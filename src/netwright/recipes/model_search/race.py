@@ -27,7 +27,7 @@ from netwright.core.devices import device_of
 from netwright.core.errors import DataError, NetwrightError
 from netwright.core.trees import move
 from netwright.data.split import hold_out, k_folds
-from netwright.metrics.paired import SIGNIFICANCE, PairedGap, paired_gap
+from netwright.metrics.paired import SIGNIFICANCE, PairedGap, paired_gap, written_p_value
 from netwright.models.catalog import MODELS
 from netwright.recipes.fitting.fit import put_together
 from netwright.recipes.fitting.training import train
@@ -150,7 +150,7 @@ class Race:
             tests = (len(self.names) - 1) * (self.learned - 1)
             gap = common_gap(leader, entrant, comparisons=tests)
             if gap.mean > 0 and gap.p_value is not None and gap.p_value < SIGNIFICANCE:
-                entrant.left = f"worse than {leader.name}, p = {gap.p_value:.1g}"
+                entrant.left = f"worse than {leader.name}, {written_p_value(gap.p_value)}"
 
     def _is_late(self, entrant: Entrant) -> bool:
         """Whether there is no time for one more fit of it, as far as is known."""
